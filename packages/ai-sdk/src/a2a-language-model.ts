@@ -27,20 +27,20 @@ export interface A2ALanguageModelOptions {
   readonly timeoutMs?: number;
 }
 
-/** The source of the client, which is asked for at the first call. */
+/** Provides the client at the first call. */
 interface AgentSource {
   readonly modelId: string;
   client(): Promise<Client>;
 }
 
 const TIMEOUT_MS = 600_000;
-/** An agent fetches the urls of files itself. */
+/** Declares that urls of files need not be downloaded, because an agent fetches them itself. */
 const ANY_URL = { '*/*': [/^https?:\/\//] };
 
 /**
- * An agent as a language model of the AI SDK. Each call sends one message. `providerOptions.a2a` names the context and
- * the task of the message; without them, those of the last answer in the prompt count. An abort cancels the task. A
- * task that fails is an error.
+ * Makes a language model of the AI SDK from an agent. Each call sends one message. `providerOptions.a2a` names the
+ * context and the task of the message; the default are those of the last answer in the prompt. An abort cancels the
+ * task. A failed task is an error.
  */
 export function agentLanguageModel(
   agent: AgentSource,
@@ -75,7 +75,7 @@ async function* answered({ agent, options, modelId, timeoutMs }: Call): AsyncGen
     const blocks = new TextBlocks();
     for await (const event of agentTurn(await agent.client(), request, { signal, timeoutMs })) {
       const pieces = answer.take(event);
-      // The text of a failure is the error, not the answer.
+      // The text of a failed task is the error, not an answer.
       if (failureOf(answer.state) === undefined) for (const piece of pieces) yield* blocks.take(piece);
     }
     const metadata = metadataOf(answer);
@@ -147,7 +147,7 @@ async function generated(
   throw new Error('The agent gave no answer');
 }
 
-/** Makes blocks of the pieces of an answer: one for each artifact, and for the message at the end. */
+/** Makes text blocks from the pieces of an answer: one for each artifact, and one for the message at the end. */
 class TextBlocks {
   #open:
     | { readonly id: string; readonly type: 'text' | 'reasoning'; readonly artifactId: string | undefined }
@@ -170,7 +170,7 @@ class TextBlocks {
     }
   }
 
-  /** Ends the last block. An answer without text gets an empty one, which carries the ids of the task. */
+  /** Ends the last block. An answer without text gets an empty block, which carries the ids of the task. */
   *end(metadata: SharedV4ProviderMetadata): Generator<LanguageModelV4StreamPart> {
     if (this.#open?.type !== 'text') {
       yield* this.#close();
@@ -203,7 +203,7 @@ class TextBlocks {
     yield { type: `${type}-end`, id, ...(providerMetadata && { providerMetadata }) };
   }
 
-  /** A url becomes a source, which nothing fetches. The AI SDK would fetch the foreign url of a file. */
+  /** A url becomes a source, which the AI SDK does not fetch, unlike the url of a file. */
   #file(part: Extract<Part, { readonly raw: string } | { readonly url: string }>): LanguageModelV4StreamPart {
     const { mediaType = 'application/octet-stream', filename } = part;
     if (part.raw !== undefined) return { type: 'file', mediaType, data: { type: 'data', data: part.raw } };
@@ -225,7 +225,7 @@ function metadataOf({ taskId, contextId, state }: AgentAnswer): SharedV4Provider
 
 const REASONS = ['stop', 'length', 'content-filter', 'tool-calls', 'other'] as const;
 
-/** The finish reason and the tokens in the metadata of an agent that runs on a model. Other agents give neither. */
+/** The finish reason and the tokens, from the metadata of an agent that uses a model. Other agents have neither. */
 function finishOf({ state, metadata }: AgentAnswer): {
   readonly finishReason: LanguageModelV4FinishReason;
   readonly usage: LanguageModelV4Usage;

@@ -6,18 +6,18 @@ import { AgentAnswer, saidBy } from './agent-answer.js';
 import { agentTurn } from './agent-turn.js';
 import { isOfTools, modelContentOf } from './model-output.js';
 
-/** The arguments that a model gives. */
+/** The arguments from a model. */
 export interface A2AToolInput {
   readonly message: string;
   /** Structured input, sent as a data part. */
   readonly data?: JsonObject;
-  /** The task that the message goes on with. */
+  /** The task that the message continues. */
   readonly taskId?: string;
-  /** The context of a new task, for an agent that shall remember. */
+  /** The context of a new task, for an agent with memory. */
   readonly contextId?: string;
 }
 
-/** The answer that a model gets. */
+/** The answer for a model. */
 export interface A2AToolOutput {
   /** Absent if the agent answered without a task. INPUT_REQUIRED: call the tool again, with the answer and `taskId`. */
   readonly state?: TaskState;
@@ -40,7 +40,10 @@ export type A2ATool = Tool<A2AToolInput, A2AToolOutput>;
 
 /** Settings of a tool that calls an agent. */
 export interface A2AToolOptions {
-  /** Tells the model the purpose. Default: name, description and skills of the card, about 2,000 characters of them. */
+  /**
+   * Describes the tool for the model. Default: name, description and skills of the card, about 2,000 characters of
+   * them.
+   */
   readonly description?: string;
   /** Longest turn of the agent, in ms. Default 600,000. */
   readonly timeoutMs?: number;
@@ -51,7 +54,7 @@ export interface A2AToolOptions {
 const TIMEOUT_MS = 600_000;
 const MAX_CHARS = 65_536;
 const DESCRIPTION_CHARS = 2_000;
-/** New characters of an answer before it is shown again. Each time shows the whole text. */
+/** Number of new characters before a preliminary answer is yielded. Each one has the whole text. */
 const SHOWN_AGAIN_CHARS = 512;
 
 const INPUT = {
@@ -67,8 +70,8 @@ const INPUT = {
 } as const;
 
 /**
- * An agent as a tool of the AI SDK. The answer grows while the agent works. An abort cancels the task. A failed task is
- * an answer as well, with its state, so that the model can react.
+ * Makes a tool of the AI SDK from an agent. Preliminary answers are yielded while the agent works. An abort cancels the
+ * task. A failed task is an answer as well, with its state, so that the model can react.
  * @throws Error if the package `ai` is missing.
  */
 export async function agentTool(
@@ -99,7 +102,7 @@ export async function agentTool(
   }) as A2ATool;
 }
 
-/** The text of a card is foreign, so it is bounded. */
+/** The description of a card is untrusted, so its length is bounded. */
 function descriptionOf({ name, description, skills }: AgentCard): string {
   const lines = [
     `Asks the agent ${name}. ${description}`,
@@ -115,7 +118,7 @@ function messageOf({ message, data, taskId, contextId }: A2AToolInput) {
 }
 
 function outputOf(answer: AgentAnswer, maxChars: number): A2AToolOutput {
-  // Reasoning and calls of tools are not for the model of another agent.
+  // Reasoning and tool calls of an agent are not for the model of another one.
   const artifacts = answer.artifacts.filter((one) => !isOfTools(one) && modelContentOf(one) !== 'reasoning');
   const said = answer.state === undefined || isTerminal(answer.state) || answer.state.endsWith('_REQUIRED');
   const message = said ? answer.message : undefined;

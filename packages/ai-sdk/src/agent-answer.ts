@@ -23,8 +23,8 @@ export class AgentAnswer {
   readonly continuedTaskId: string | undefined;
 
   /**
-   * `continuedTaskId` names the task that the message continues: its older artifacts are no part of the answer. They
-   * come with the first event, or are `earlier`.
+   * `continuedTaskId` names the task that the message continues. The older artifacts of that task are no part of the
+   * answer. They arrive with the first event, or are passed as `earlier`.
    */
   constructor(continuedTaskId?: string, earlier: readonly Artifact[] = []) {
     this.continuedTaskId = continuedTaskId;
@@ -68,7 +68,7 @@ export class AgentAnswer {
       .map(({ artifact, parts }) => ({ ...artifact, parts: joinParts(parts) }));
   }
 
-  /** Applies an event. Returns the content that is new. */
+  /** Applies an event. Returns the new content. */
   take(event: StreamResponse): readonly AnswerPiece[] {
     const isFirst = this.#isFirst;
     this.#isFirst = false;
@@ -96,7 +96,7 @@ export class AgentAnswer {
     this.#contextId = contextId ?? this.#contextId;
     if (isBefore) this.#keep(artifacts);
     const pieces = isBefore ? [] : artifacts.flatMap((artifact) => this.#replace(artifact));
-    // The first snapshot of a continued task may show the question that the message answers.
+    // The first snapshot of a continued task may show the question that this message answers.
     const isAsked = isBefore && isInterrupted(status.state);
     return isAsked ? pieces : [...pieces, ...this.#status(status.state, status.message)];
   }
@@ -123,7 +123,7 @@ export class AgentAnswer {
     return [{ artifact: known.artifact, parts: chunk.parts }];
   }
 
-  /** A snapshot after a lost connection repeats what the reader has seen. */
+  /** A snapshot after a lost connection repeats content that was taken already. */
   #replace(artifact: Artifact): readonly AnswerPiece[] {
     const { artifactId, parts } = artifact;
     const fresh = unseen(parts, this.#artifacts.get(artifactId)?.parts ?? []);
@@ -134,7 +134,7 @@ export class AgentAnswer {
   }
 }
 
-/** The parts after those that were seen; all if the artifact is another one now. */
+/** The parts after those that were taken already; all parts if the artifact has been replaced. */
 function unseen(parts: readonly Part[], seen: readonly Part[]): readonly Part[] {
   const [now, before] = [joinParts(parts), joinParts(seen)];
   const last = before.length - 1;
@@ -155,7 +155,7 @@ export function saidBy(message: Message | undefined): string | undefined {
   return text === '' ? undefined : text;
 }
 
-/** The text of an error, if a state is one. */
+/** The error text for a failed state; undefined for other states. */
 export function failureOf(state: TaskState | undefined): string | undefined {
   switch (state) {
     case 'TASK_STATE_FAILED':

@@ -6,11 +6,11 @@ import { type A2AChatChunk, type AnswerStart, ChatChunks, isRunning } from './ch
 import { answerIdIn, type ChatInput, newAnswerId, sentId } from './chat-message.js';
 import { MODEL_OUTPUT_EXTENSION } from './model-output.js';
 
-/** The place of a chat with an agent: all that is needed to go on with it. Plain JSON. */
+/** The data needed to continue a chat with an agent. Plain JSON. */
 export interface A2AChatPlace {
   readonly contextId?: string;
   readonly taskId?: string;
-  /** The last state of the task that the chat has shown. */
+  /** The last state of the task that the chat has received. */
   readonly state?: TaskState;
   /** The message of the chat with the last answer. */
   readonly messageId?: string;
@@ -24,10 +24,10 @@ export interface A2AChatPlaces {
   set(key: string, place: A2AChatPlace): unknown;
 }
 
-/** Most places in memory. */
+/** Maximum number of places in memory. */
 const MOST_PLACES = 500;
 
-/** The places of the last chats, in memory. */
+/** A bounded store of chat places in memory. */
 export function recentPlaces(): A2AChatPlaces {
   const places = new Map<string, A2AChatPlace>();
   return {
@@ -46,7 +46,7 @@ interface ChatAddress {
   /** The context of its first message, and the key of its place. */
   readonly contextId: string;
   readonly places: A2AChatPlaces;
-  /** The time in which an answer that has ended is told again, in ms: its reader may not have seen the end. */
+  /** Time in ms for which a finished answer is sent again on resume, because its reader may have missed the end. */
   readonly recentMs: number;
 }
 
@@ -54,11 +54,11 @@ interface ChatAddress {
 export interface ChatReader {
   /** Aborts when the reader leaves. */
   readonly signal: AbortSignal;
-  /** True if a reader that has left stops the agent. */
+  /** Returns true if a reader that leaves cancels the task. */
   cancels(): boolean;
 }
 
-/** Most characters of artifacts that a place keeps, as JSON. */
+/** Maximum number of characters of artifacts that a place stores, as JSON. */
 const MOST_EARLIER = 65_536;
 
 /** A chat with an agent. */
@@ -78,7 +78,7 @@ export class AgentChat {
     this.#declared = offered ? { extensions: [MODEL_OUTPUT_EXTENSION] } : {};
   }
 
-  /** Sends new content, and returns the answer. Before the first message of a chat, the agent has no task of it. */
+  /** Sends new content, and returns the answer. Before the first message of a chat, the agent has no task for it. */
   async send(
     { parts, continues }: ChatInput,
     { isFirst, ...reader }: ChatReader & { readonly isFirst: boolean },
@@ -89,7 +89,7 @@ export class AgentChat {
     const contextId = task?.contextId ?? place?.contextId ?? this.#contextId;
     const answerId = continues?.messageId ?? newAnswerId();
     const message = { messageId: sentId(answerId), parts, contextId, ...(taskId !== undefined && { taskId }) };
-    // Its first half belongs to a message that goes on.
+    // The answer continues a message whose first part was sent before.
     const earlier = continues && (place?.earlier ?? []);
     return this.#answer(
       { message },
@@ -97,12 +97,12 @@ export class AgentChat {
     );
   }
 
-  /** The last answer from its beginning, if the agent works on it, or its end may not have been shown. */
+  /** Repeats the last answer from its beginning, if the agent is still working on it or it ended recently. */
   async resume(reader: ChatReader): Promise<AsyncGenerator<A2AChatChunk> | undefined> {
     const known = await this.#places.get(this.#contextId);
     const task = await this.#lastTask(known, reader);
     if (task === undefined) return undefined;
-    // Another page may have sent a message since.
+    // Another page may have sent a message meanwhile.
     const {
       state,
       earlier,
@@ -114,13 +114,13 @@ export class AgentChat {
     return this.#answer({ subscribeTo: task.id }, { ...reader, messageId, earlier, keeps: earlier });
   }
 
-  /** Cancels the task that runs or waits, if there is one. */
+  /** Cancels the running or waiting task, if there is one. */
   async cancel(): Promise<void> {
     const task = await this.#lastTask(await this.#places.get(this.#contextId), {});
     if (task !== undefined && !isTerminal(task.status.state)) await orNone(this.#client.cancelTask(task.id));
   }
 
-  /** The last task of the chat as the agent has it now. An agent that lists no tasks needs a place. */
+  /** The last task of the chat, as the agent stores it. For an agent that cannot list tasks, a place is needed. */
   async #lastTask(place: A2AChatPlace | undefined, { signal }: Partial<ChatReader>): Promise<Task | undefined> {
     const options = signal === undefined ? {} : { signal };
     const contextId = place?.contextId ?? this.#contextId;
@@ -143,7 +143,7 @@ export class AgentChat {
       const pieces = [...chunks.take(event)];
       if (isFirst && earlier === undefined) earlier = bounded(answer.earlier);
       const { taskId, contextId, state } = answer;
-      // A place is known before its content is shown: a reload at any time goes on.
+      // The place is stored before its content is sent, so that a reload at any time can resume.
       if (isFirst || state !== kept) {
         kept = state ?? 'TASK_STATE_SUBMITTED';
         const { messageId } = start;
@@ -169,7 +169,7 @@ const NO_TASK: readonly string[] = [
   'VERSION_NOT_SUPPORTED',
 ];
 
-/** Undefined if the agent has no such task, or no such method. */
+/** Undefined if the agent has no such task, or does not offer the operation. */
 async function orNone<Answer>(answer: Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await answer;

@@ -9,13 +9,13 @@ export interface AgentTurnOptions {
   readonly timeoutMs?: number;
   /** Extensions that the calls declare. */
   readonly extensions?: readonly string[];
-  /** `input`: the turn goes on while its task needs an authorization, as long as the agent keeps the stream open. */
+  /** `input`: while its task needs an authorization, the turn continues as long as the agent keeps the stream open. */
   readonly until?: 'input';
-  /** False as soon as the reader leaves: the task goes on. Default: always true. */
+  /** Called when the reader leaves. False: the task continues. Default: always true. */
   cancels?(): boolean;
 }
 
-/** A message that begins a turn, or the task whose turn goes on. */
+/** A message that begins a turn, or a task whose turn is resumed. */
 export type TurnSource = SendInput | { readonly subscribeTo: string };
 
 type Step = IteratorResult<StreamResponse, undefined>;
@@ -84,7 +84,7 @@ async function* eventsOf(
         return;
       }
     } catch (error) {
-      // The task may have ended meanwhile.
+      // The task may have ended since it was read.
       if (!(error instanceof A2AError && error.code === 'UNSUPPORTED_OPERATION')) throw error;
     }
     yield { task: await client.waitFor(id, { ...options, until }) };

@@ -5,9 +5,9 @@ import { modelName } from './recorded-tools.js';
 import { RECORDED_BY_RUN } from './tool-recorder.js';
 
 /**
- * The tools of a registry for a model of the AI SDK. The run records each call in the task. It asks the owner of the
- * task for an approval if a tool needs one.
- * @throws OptionsError if two tools have the same name for models, which know letters, digits, `_` and `-`.
+ * Converts the tools of a registry for a model of the AI SDK. The run records each call in the task, and asks the owner
+ * of the task if a tool needs an approval.
+ * @throws OptionsError if two tools have the same name for models, which allow letters, digits, `_` and `-`.
  */
 export async function toAiTools(run: ToolRun, tools: ToolRegistry): Promise<ToolSet> {
   if (typeof Object(tools).list !== 'function') refuseArgument('toAiTools', 'a run and a ToolRegistry', tools);
@@ -20,7 +20,7 @@ export async function toAiTools(run: ToolRun, tools: ToolRegistry): Promise<Tool
     found[known] = tool({
       description,
       metadata: RECORDED_BY_RUN,
-      // The run checks the arguments, so that the task records those that are not valid.
+      // The run validates the arguments, so that invalid ones are recorded, too.
       inputSchema: jsonSchema<unknown>(inputSchema as object),
       execute: (input: unknown, { toolCallId }: { readonly toolCallId: string }) =>
         run.call(name, input, { id: toolCallId }),

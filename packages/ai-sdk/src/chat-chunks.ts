@@ -13,7 +13,7 @@ export interface A2AChatMetadata {
   readonly state?: TaskState;
 }
 
-/** An authorization that the user gives at a page. */
+/** An authorization that the user must give on a page. */
 export interface A2AChatAuthorization {
   /** An http or https address. Absent if the agent names none. */
   readonly url?: string;
@@ -25,7 +25,7 @@ export interface A2AChatAuthorization {
 export type A2AChatData = {
   /** A data part of the agent. A data part of a message of the user, of any name, goes to the agent. */
   a2a: JsonValue;
-  /** The task is AUTH_REQUIRED. It goes on by itself when the user has authorized the agent. */
+  /** The task is AUTH_REQUIRED. It continues by itself after the user has authorized the agent. */
   authorization: A2AChatAuthorization;
   /** A text of the agent about its work. Transient: only `onData` gets it. */
   status: { readonly state: TaskState; readonly text: string };
@@ -43,7 +43,7 @@ export interface AnswerStart {
   readonly messageId: string;
   /** The task that the message of the user continues. */
   readonly continuedTaskId?: string | undefined;
-  /** The artifacts of a task before the answer, for an answer that is told again from its beginning. */
+  /** The artifacts of a task before the answer, if the answer is repeated from its beginning. */
   readonly earlier?: readonly Artifact[] | undefined;
   /** Calls of tools that the message has already. */
   readonly callIds?: readonly string[];
@@ -74,7 +74,7 @@ export class ChatChunks {
 
   *begin(): Generator<A2AChatChunk> {
     yield { type: 'start', messageId: this.#messageId };
-    // A step of its own: answered approvals of the step before are not sent again.
+    // Begins a new step, so that answered approvals of the step before are not sent again.
     yield { type: 'start-step' };
   }
 
@@ -88,7 +88,7 @@ export class ChatChunks {
       if (isBefore) this.#known.set(call.id, call);
       else yield* this.#call(call);
     }
-    // The text of a failure is the error, not the answer.
+    // The text of a failed task is the error, not an answer.
     const isFailure = failureOf(answer.state) !== undefined;
     for (const piece of pieces) if (piece.artifact !== undefined || !isFailure) yield* this.#piece(piece);
     const status = event.statusUpdate?.status ?? (isBefore ? undefined : event.task?.status);
@@ -197,7 +197,7 @@ export class ChatChunks {
     if (this.#calls.has(toolCallId)) return;
     yield* this.#close();
     this.#calls.set(toolCallId, 'begun');
-    // The agent runs the tool: the page must not.
+    // The agent runs the tool, so the page must not.
     const chunk = { type: 'tool-input-available', toolCallId, toolName, input, dynamic: true, providerExecuted: true };
     yield chunk as A2AChatChunk;
   }
@@ -221,7 +221,7 @@ export class ChatChunks {
   }
 }
 
-/** The text of an agent before the question about calls, which the calls show. */
+/** The text before the question about calls. The question itself is left out, because the calls show it. */
 function withoutQuestion(part: Part, approvals: readonly ToolApproval[]): Part {
   const [question] = approvalQuestion(approvals).parts;
   if (question?.text === undefined || !part.text?.endsWith(question.text)) return part;
@@ -243,7 +243,7 @@ function authorizationIn(parts: readonly Part[]): A2AChatAuthorization {
   };
 }
 
-/** The address of a page or a file; undefined for schemes that run or read something in the page. */
+/** A url of a page or a file; undefined for schemes that execute or read something in the page. */
 export function webUrl(url: string): string | undefined {
   const parsed = URL.parse(url);
   return parsed?.protocol === 'https:' || parsed?.protocol === 'http:' ? parsed.href : undefined;
@@ -255,7 +255,7 @@ function mediaTypeOf({ mediaType = '' }: Part): string {
   return MEDIA_TYPE.test(mediaType) ? mediaType : 'application/octet-stream';
 }
 
-/** True if the task goes on without a message of its user. */
+/** True if the task continues without a message of its user. */
 export function isRunning(state: TaskState): boolean {
   return !isTerminal(state) && state !== 'TASK_STATE_INPUT_REQUIRED';
 }

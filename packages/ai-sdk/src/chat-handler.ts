@@ -18,13 +18,13 @@ import { type ChatInput, chatInput, newMessage } from './chat-message.js';
 /** Settings of an endpoint for chats. */
 export interface A2AChatHandlerOptions {
   /**
-   * The user of a request, as the application knows it. Only this user can go on with a chat. Undefined: the request
-   * is answered with 401. Default: all that know the id of a chat may go on with it.
+   * Returns the user of a request. Only this user can continue a chat. Undefined: the request is answered with 401.
+   * Default: anyone with the id of a chat can continue it.
    */
   user?(request: Request): string | undefined | Promise<string | undefined>;
   /**
-   * Keeps the place of each chat. Default: the last 500 in memory. Several server processes share a store of their own,
-   * or ask the agent for the last task of the chat.
+   * Stores the place of each chat. Default: the last 500 in memory. Several server processes need a shared store, or
+   * else get the last task of a chat from the agent.
    */
   readonly places?: A2AChatPlaces;
   /** Longest body of a request, in bytes, files included; 413 beyond. Default 8 MiB. */
@@ -38,9 +38,12 @@ export interface A2AChatHandlerOptions {
 
 const MAX_BYTES = 8 * 1_024 * 1_024;
 const MOST_ID = 200;
-/** Comments between the chunks, so that proxies keep the connection. */
+/** Interval of comments between the chunks, so that proxies keep the connection open. */
 const KEEP_ALIVE_MS = 15_000;
-/** A server cannot know what a browser that goes away has shown: longer than a reload takes. */
+/**
+ * Time in ms after the end of an answer in which a reload gets it again. The server does not know what the browser has
+ * shown.
+ */
 const RECENT_MS = 30_000;
 const UNAVAILABLE = 'The agent did not answer.';
 
@@ -63,8 +66,8 @@ class Refusal extends Error {
 }
 
 /**
- * The endpoint for an agent, whose client is made for the first request.
- * @throws OptionsError for an unknown option: a misspelt `user` would open all chats.
+ * Makes the endpoint for an agent, whose client is made with the first request.
+ * @throws OptionsError for an unknown option: a misspelled `user` would open all chats.
  */
 export function chatHandler(
   client: () => Promise<Client>,
@@ -110,7 +113,7 @@ function sentence(text: string, { status, headers }: Pick<Refusal, 'status'> & P
   return new Response(text, { status, headers: { 'content-type': 'text/plain; charset=utf-8', ...headers } });
 }
 
-/** A browser that goes away, such as by a reload, does not stop the agent. */
+/** A browser that disconnects, such as by a reload, does not cancel the task. */
 function readerOf(left: AbortController): ChatReader {
   return { signal: left.signal, cancels: () => false };
 }
@@ -137,7 +140,7 @@ async function inputOf(
   request: Request,
   maxBytes: number,
 ): Promise<{ readonly id: string; readonly input: ChatInput }> {
-  // Pages of other origins can send forms and texts unasked, but no JSON.
+  // Pages of other origins can send forms and texts without permission, but no JSON.
   if (!/^application\/json\s*(?:;|$)/i.test(request.headers.get('content-type') ?? ''))
     throw new Refusal(415, 'The body of a chat is application/json.');
   const body = jsonOf(await textOf(request, maxBytes));
@@ -183,7 +186,7 @@ async function textOf({ body, headers }: Request, maxBytes: number): Promise<str
   return text + decoder.decode();
 }
 
-/** The answer as events. An error becomes the last chunk. */
+/** The answer as an event stream. An error becomes the last chunk. */
 async function response(
   chunks: AsyncGenerator<A2AChatChunk>,
   { left, onError }: { readonly left: AbortController; onError(error: unknown): string },

@@ -10,7 +10,7 @@ export interface ChatInput {
   readonly continues?: { readonly messageId: string; readonly callIds: readonly string[] };
 }
 
-/** The message of a chat that has something new: the last one, or an answer whose questions the user has answered. */
+/** The message of a chat with new content: the last one, or an answer whose approvals the user has decided. */
 export function newMessage<Message extends Pick<UIMessage, 'id' | 'role'>>(
   messages: readonly Message[],
   messageId: string | undefined,
@@ -21,7 +21,7 @@ export function newMessage<Message extends Pick<UIMessage, 'id' | 'role'>>(
 }
 
 /**
- * The message of the user, or the answers to questions about calls. The agent has all that came before.
+ * The message of the user, or the decisions about calls. The agent has all earlier messages.
  * @throws Error, whose text is for the user, for a message with nothing to send.
  */
 export function chatInput(message: UIMessage | undefined): ChatInput {
@@ -38,7 +38,7 @@ export function chatInput(message: UIMessage | undefined): ChatInput {
   return { parts, continues: { messageId: message.id, callIds: calls.map(({ toolCallId }) => toolCallId) } };
 }
 
-/** The decision about a call that waits. */
+/** The decision about a waiting call. */
 function decisionPart(part: UIMessage['parts'][number]): readonly Part[] {
   if (!('toolCallId' in part) || part.state !== 'approval-responded') return [];
   const { approved, reason } = part.approval;
@@ -73,15 +73,18 @@ export function newAnswerId(): string {
   return callerIds.random();
 }
 
-/** Longest id of a message of a chat that its messages to the agent carry. */
+/** Maximum length of a chat message id that is embedded into ids of messages to the agent. */
 const MOST_ID = 200;
 
-/** The id of a message to the agent. The history of its task then tells the message of the chat with the answer. */
+/**
+ * Makes the id of a message to the agent, which contains the id of the answer in the chat. So the history of the task
+ * leads back to the answer.
+ */
 export function sentId(answerId: string): string {
   return answerId.length > MOST_ID ? callerIds.random() : `${answerId}/${callerIds.random()}`;
 }
 
-/** The id of the message of the chat with the last answer; undefined if the history does not tell it. */
+/** The id of the chat message with the last answer; undefined if no message of the history contains it. */
 export function answerIdIn(history: readonly Message[] = []): string | undefined {
   const id = history.findLast(({ role }) => role === 'ROLE_USER')?.messageId ?? '';
   const end = id.lastIndexOf('/');

@@ -7,7 +7,7 @@ import { chatInput, newMessage } from './chat-message.js';
 /** Settings of a transport. */
 export interface A2AChatTransportOptions {
   /**
-   * Keeps the place of each chat. Default: the `sessionStorage` of the page, or memory. Without an entry, the context
+   * Stores the place of each chat. Default: the `sessionStorage` of the page, or memory. Without an entry, the context
    * of the chat is its id.
    */
   readonly places?: A2AChatPlaces;
@@ -47,7 +47,7 @@ export function chatTransport(
 
 type ReconnectOptions = Parameters<A2AChatTransport['reconnectToStream']>[0] & { readonly abortSignal?: AbortSignal };
 
-/** A reader of one answer, which stops the agent or only leaves. */
+/** A reader of one answer. It cancels the task, or only disconnects. */
 class Reader {
   readonly #left = new AbortController();
   readonly #signal: AbortSignal | undefined;
@@ -72,7 +72,7 @@ class Reader {
           if (done === true) controller.close();
           else controller.enqueue(value);
         } catch (error) {
-          // The reader has left, so that nothing takes the error.
+          // After the reader has left, the error has no receiver.
           if (!this.#left.signal.aborted) controller.error(error);
         }
       },
@@ -80,7 +80,7 @@ class Reader {
     });
   }
 
-  /** A page that connects again aborts its first reader, and makes another one at once. It does not stop the agent. */
+  /** A page that reconnects aborts its first reader, and makes another one at once. That must not cancel the task. */
   #leave(): void {
     queueMicrotask(() => this.#left.abort());
   }
@@ -106,7 +106,7 @@ function pagePlaces(): A2AChatPlaces {
       try {
         sessionStorage.setItem(KEY + key, JSON.stringify(place));
       } catch {
-        // No storage, or a full one: the place is known until the page is left.
+        // Without storage, or with a full one, the place is kept only until the page is left.
       }
     },
   };

@@ -26,9 +26,9 @@ export interface ShownOptions {
    * `MODEL_OUTPUT_EXTENSION`, if the card offers it.
    */
   readonly reasoning?: 'asked' | 'always' | 'never';
-  /** The tool calls with inputs and results, as an artifact of its own. Default true. Later turns need it. */
+  /** The tool calls with inputs and results, as an artifact of its own. Default true. Later turns read it. */
   readonly toolCalls?: boolean;
-  /** The end of a task whose answer reached the limit of tokens. Default `failed`. */
+  /** The state of a task whose answer reached the token limit. Default `failed`. */
   readonly cutOff?: 'failed' | 'completed';
 }
 
@@ -36,15 +36,15 @@ export interface ShownOptions {
 export interface StreamTextTurn extends ShownOptions {
   readonly context: RequestContext;
   readonly events: EventQueue;
-  /** The calls of `toAiTools`, which records them itself. While one waits for an approval, the task goes on. */
+  /** The run of `toAiTools`, which records its calls itself. While one waits for an approval, the task does not end. */
   readonly run?: ToolRun;
 }
 
 /** A turn, and the state of its answer. */
 export type TimedTurn = StreamTextTurn & {
-  /** Keeps the answer after each step. */
+  /** Stores the answer after each step. */
   readonly checkpoints?: StepCheckpoints;
-  /** The answer of an earlier attempt, to go on from. */
+  /** The stored answer of an earlier attempt, to resume from. */
   readonly kept?: JsonObject;
   /** Counts the tokens of the steps. */
   readonly counts?: StepCounts;
@@ -55,8 +55,8 @@ export type StreamedText = ModelStream<TextStreamPart<ToolSet>>;
 
 /**
  * Turns the result of `streamText` into the events of a task, and ends the task. Text becomes one artifact that grows.
- * Each step of the model is a status. Resolves early if the turn is aborted, also if the model goes on.
- * @throws the error of the model. The engine then fails the task, with no text of the error.
+ * Each step of the model is a status. Resolves early if the turn is aborted, even if the model continues.
+ * @throws the error of the model. The engine then fails the task, without the text of the error.
  */
 export async function fromStreamText(result: StreamedText, turn: TimedTurn): Promise<void> {
   const { signal } = turn.context;
@@ -69,17 +69,17 @@ export async function fromStreamText(result: StreamedText, turn: TimedTurn): Pro
       if (answer.fault !== undefined) return turn.events.fail(answer.fault);
     }
   } catch (error) {
-    // The engine fails the task. After an abort, another attempt may go on with the calls.
+    // The engine fails the task. After an abort, another attempt may resume the calls.
     if (!signal.aborted) answer.closeCalls();
     throw error;
   }
-  // An incomplete answer must not end the task. The engine does, with the reason of the abort.
+  // After an abort the answer is incomplete, and the engine ends the task.
   if (!signal.aborted) await answer.end();
 }
 
 /**
- * Asks again for the approvals of the AI SDK that a message leaves open. True if it does: the executor returns, and
- * does not call the model. Without this call, such approvals are refused.
+ * Asks again for the approvals of the AI SDK that a message leaves open. Returns true if it did: the executor must then
+ * return without calling the model. Without this call, such approvals are refused.
  */
 export async function asksAgain(turn: Pick<StreamTextTurn, 'context' | 'events'>): Promise<boolean> {
   if (Object(turn).context === undefined) refuseArgument('asksAgain', '{ context, events } of a turn', turn);
@@ -98,7 +98,7 @@ export async function asksAgain(turn: Pick<StreamTextTurn, 'context' | 'events'>
   return true;
 }
 
-/** The end of a task by the reason of the model to stop. */
+/** Maps the finish reason of the model to the end of the task. */
 export function endOf(
   reason: FinishReason | undefined,
   cutOff: 'failed' | 'completed' = 'failed',
@@ -136,7 +136,7 @@ class StreamedAnswer {
     const { context, events, run, reasoning = 'asked', toolCalls = true, checkpoints, kept } = turn;
     this.#turn = turn;
     this.#counts = turn.counts ?? new StepCounts(context);
-    // Another attempt replaces the artifacts of this one, so it must know their ids.
+    // Another attempt replaces these artifacts, so their ids must be predictable.
     const idOf = (name: string) => (checkpoints === undefined ? undefined : `${name}-${context.message.messageId}`);
     this.#idOf = idOf;
     this.#answer = new TextArtifact(events, 'response', { id: idOf('response') });
@@ -153,7 +153,7 @@ class StreamedAnswer {
     return this.#tools.fault;
   }
 
-  /** Cancels the calls that have not ended: the task ends without them. */
+  /** Cancels the unfinished calls, because the task ends. */
   closeCalls(): void {
     this.#tools.close();
   }
@@ -164,7 +164,7 @@ class StreamedAnswer {
     await this.#release(this.#tools.approved);
   }
 
-  /** Lets calls run, once their records are stored. */
+  /** Allows calls to run, after their records are stored. */
   async #release(ids: readonly string[]): Promise<void> {
     const { checkpoints, events } = this.#turn;
     if (checkpoints === undefined || ids.length === 0) return;
@@ -172,7 +172,7 @@ class StreamedAnswer {
     for (const id of ids) checkpoints.callRecorded(id);
   }
 
-  /** Sets the artifacts of an earlier attempt back to its last step that ended. */
+  /** Resets the artifacts of an earlier attempt to its last finished step. */
   async #restore(): Promise<void> {
     const { context, kept = {} } = this.#turn;
     const records = await context.previousEvents();
@@ -239,27 +239,27 @@ class StreamedAnswer {
         await this.#counts.ended(part.usage);
         this.#turn.checkpoints?.stepEnded(this.#state);
         return;
-      // Marks of begin and end, whose content other parts have.
+      // Marks of begin and end, whose content is in other parts.
       case 'start':
       case 'text-end':
       case 'reasoning-end':
-      // Arguments of a call while they grow. Its `tool-call` has them whole.
+      // Partial arguments of a call. Its `tool-call` has all of them.
       case 'tool-input-start':
       case 'tool-input-delta':
       case 'tool-input-end':
-      // The answer to a request that the rule of the author decides. The result of the call tells it.
+      // The answer to an approval that the author's rule decides. The result of the call contains it.
       case 'tool-approval-response':
       // Messages of the application to the model, and data of the provider for the next call.
       case 'steering-message':
       case 'custom':
       case 'raw':
       case 'ping':
-      // `modelParts` has thrown them already.
+      // `modelParts` has thrown these already.
       case 'abort':
       case 'error':
         return;
     }
-    // The compiler names a part without a case. A part of a newer AI SDK is left out.
+    // The compiler reports a part without a case. A part of a newer AI SDK is ignored.
     part satisfies never;
   }
 
@@ -306,7 +306,7 @@ class TextArtifact {
   #id: string | undefined;
   /** The text so far, if another attempt may need it. */
   #text = '';
-  /** The first half of a character whose second half has not arrived. */
+  /** The first half of a surrogate pair whose second half has not arrived. */
   #half = '';
   #isNewBlock = false;
 
@@ -320,7 +320,7 @@ class TextArtifact {
     return this.#text;
   }
 
-  /** Goes on from a text. Later text of an earlier attempt disappears. */
+  /** Continues after a text. Later text of an earlier attempt is removed. */
   async restore(text: JsonValue | undefined, written: ReadonlySet<string>): Promise<void> {
     const { artifactId } = this.#options;
     this.#text = typeof text === 'string' ? text : '';
@@ -329,7 +329,7 @@ class TextArtifact {
     if (this.#text !== '') this.#id = artifactId;
   }
 
-  /** Begins a block of text. A block after another one is a paragraph of its own. */
+  /** Begins a block of text, as a new paragraph after an earlier block. */
   begin(): void {
     this.#isNewBlock = this.#id !== undefined;
   }
@@ -342,7 +342,7 @@ class TextArtifact {
     if (text !== '') await this.#write(text);
   }
 
-  /** Adds what is left of the text, and the metadata. */
+  /** Publishes the rest of the text, and the metadata. */
   async close(metadata?: JsonObject): Promise<void> {
     if (this.#half !== '') await this.#write(this.#half.toWellFormed());
     this.#half = '';
@@ -415,7 +415,7 @@ function marked(content: ModelContent): JsonObject {
   return modelMetadata({ content });
 }
 
-/** A url that no browser may follow becomes data, as do documents without a url. */
+/** A url that browsers must not follow becomes data, as do documents without a url. */
 function sourcePart(source: Extract<TextStreamPart<ToolSet>, { readonly type: 'source' }>): Part {
   const title = source.title?.toWellFormed();
   const metadata = title === undefined ? {} : { metadata: modelMetadata({ title }) };

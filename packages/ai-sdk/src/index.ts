@@ -39,8 +39,8 @@ export {
 /**
  * Turns the result of `streamText` into the events of a task, and ends the task. Text becomes one artifact that grows.
  * Each step of the model is a status. Calls that need an approval make the task INPUT_REQUIRED. Resolves early if the
- * turn is aborted, also if the model goes on.
- * @throws the error of the model. The engine then fails the task, with no text of the error.
+ * turn is aborted, even if the model continues.
+ * @throws the error of the model. The engine then fails the task, without the text of the error.
  */
 export function fromStreamText(result: StreamedText, turn: StreamTextTurn): Promise<void> {
   return checkedStreamText(result, turn);
@@ -72,8 +72,8 @@ export async function a2aTool(
 }
 
 /**
- * An agent as a language model of the AI SDK. The first call finds the card. A call goes on in the context of the last
- * answer among its messages, and with its task if that asks for input. `providerOptions.a2a` names others.
+ * Makes a language model of the AI SDK from an agent. The first call finds the card. A call continues the context of
+ * the last answer among its messages, and also its task if that needs input. `providerOptions.a2a` overrides both.
  */
 export function a2aLanguageModel(
   agent: CalledAgent,
@@ -119,9 +119,9 @@ export function a2aProvider(
 }
 
 /**
- * A transport that calls an agent from the page: `useChat({ transport: a2aChatTransport(url) })`. A chat is a context
- * of the agent. Its answers show text, reasoning, files, calls of tools and their approvals. `stop()` cancels the task.
- * After a reload, `resumeStream()` tells an unfinished answer again from its beginning, and goes on with it.
+ * Makes a transport that calls an agent from the page: `useChat({ transport: a2aChatTransport(url) })`. A chat is a
+ * context of the agent. Its answers show text, reasoning, files, calls of tools and their approvals. `stop()` cancels
+ * the task. After a reload, `resumeStream()` repeats an unfinished answer from its beginning, and continues it.
  */
 export function a2aChatTransport(
   agent: CalledAgent,
@@ -132,9 +132,9 @@ export function a2aChatTransport(
 }
 
 /**
- * An endpoint of a server for `useChat` with the `DefaultChatTransport` of the AI SDK. POST: the stream of an answer.
- * GET of `/‹id›/stream`: an answer from its beginning, unless it ended a while ago, or 204. DELETE of the same path
- * cancels the task. A browser that goes away does not.
+ * Makes an endpoint of a server for `useChat` with the `DefaultChatTransport` of the AI SDK. POST: the stream of an
+ * answer. GET of `/‹id›/stream`: an answer from its beginning, or 204 if it ended some time ago. DELETE of the same
+ * path cancels the task. A browser that disconnects does not.
  * @throws OptionsError for an unknown option.
  */
 export function a2aChatHandler(
@@ -150,7 +150,7 @@ function checkAgent(name: string, agent: unknown): void {
     refuseArgument(name, 'a client, a url, a card or a server', agent);
 }
 
-/** The client, which is made when it is first needed. */
+/** Returns a function that makes the client at its first call. */
 function clientSource(agent: CalledAgent, connection: ConnectionOptions['connection']): () => Promise<Client> {
   const client = new LoadedOnDemand(() => clientOf(agent, connection));
   return () => client.get();

@@ -2,8 +2,8 @@ import type { FilePart, ImagePart, ModelMessage, ToolResultPart } from 'ai';
 import { toBase64 } from 'parley-a2a/kit';
 
 /**
- * The messages of a model as JSON text. Bytes of files become base64, which the AI SDK takes in the same places. All
- * other values become the JSON that a provider sends for them.
+ * Serializes the messages of a model as JSON. Bytes of files become base64, which the AI SDK accepts in the same
+ * places. All other values become the JSON that a provider sends for them.
  * @throws TypeError for values without JSON, such as a bigint.
  */
 export function keptText(messages: readonly ModelMessage[]): string {
@@ -18,7 +18,7 @@ export function keptText(messages: readonly ModelMessage[]): string {
   }
 }
 
-/** The messages of a text by `keptText`. */
+/** Parses messages serialized by `keptText`. */
 export function messagesIn(text: string): readonly ModelMessage[] {
   return (JSON.parse(text) as readonly ModelMessage[]).map((message) => withFiles(message, restoredData));
 }
@@ -28,7 +28,7 @@ type ResultPart = Extract<ToolResultPart['output'], { readonly type: 'content' }
 type Data = FilePart['data'] | ImagePart['image'];
 type Change = (data: Data) => Data;
 
-/** The message with changed data in all its files. Other places hold JSON, also if it looks like a file. */
+/** The message with changed data in all its files. Other places contain JSON, even if it looks like a file. */
 function withFiles(message: ModelMessage, change: Change): ModelMessage {
   const { content } = message;
   if (typeof content === 'string') return message;
@@ -49,7 +49,7 @@ function keptData(data: Data): Data {
   return { type: 'data', data: keptData(data.data) as string };
 }
 
-/** The AI SDK reads an untagged url in a text, but not a tagged one. */
+/** The AI SDK parses a string as a url only if the data is untagged. */
 function restoredData(data: Data): Data {
   return isTagged(data, 'url') ? { ...data, url: URL.parse(String(data.url)) ?? data.url } : data;
 }

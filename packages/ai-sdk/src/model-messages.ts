@@ -10,16 +10,16 @@ import { type AnsweredContext, answeredCalls } from './sdk-approvals.js';
 /** The bounds of the messages, and the files in them. */
 export interface ModelMessagesOptions extends ConversationOptions {
   /**
-   * Decides on the url of a file of the user: true gives it to the model. The AI SDK fetches urls that a model cannot
+   * Decides about the url of a user's file: true passes it to the model. The AI SDK fetches urls that a model cannot
    * read, from the network of this process. Default: none; the model gets the url as text.
    */
   readonly urls?: (url: URL) => boolean;
   /**
-   * The most bytes of files of this server that the model gets, those of the newest messages first. It gets the urls of
+   * Maximum bytes of files of this server that the model gets, those of the newest messages first. It gets the urls of
    * the others as text. Default: 16 MiB.
    */
   readonly fileBytes?: number;
-  /** The calls of the turn. If it goes on after an approval, the question and its answer are left out. */
+  /** The calls of the turn. If it continues after an approval, the question and its answer are left out. */
   readonly run?: ToolRun;
 }
 
@@ -50,7 +50,7 @@ export async function toModelMessages(
   return messagesOf(entries, { urls, readable, ...(run === undefined ? ofSdk(context) : ofRun(context, run)) });
 }
 
-/** The calls of a turn whose run records them. */
+/** The calls of a turn that a run records. */
 function ofRun({ message }: Pick<RequestContext, 'message'>, run: ToolRun): CallsOfTurn {
   const isResumed = run.message.messageId !== message.messageId;
   if (!isResumed) return {};
@@ -58,11 +58,11 @@ function ofRun({ message }: Pick<RequestContext, 'message'>, run: ToolRun): Call
   return { isAnswer: true, present, isLast: (id) => present.has(id) };
 }
 
-/** The calls of a turn whose calls the AI SDK runs. */
+/** The calls of a turn that the AI SDK runs. */
 function ofSdk(context: AnsweredContext): CallsOfTurn {
   const { calls, changes, kind, run } = answeredCalls(context);
   if (kind === 'other') return changes.length > 0 ? { isQuestionClosed: true, present: calls } : {};
-  // Only one answer can be given to a waiting call. An executor that does not ask again goes on without it.
+  // A waiting call has at most one answer. An executor that does not ask again continues without one.
   const present = new Map(
     [...calls].map(([id, call]) => [id, isWaiting(call) ? { ...call, ...UNANSWERED } : call] as const),
   );
@@ -85,7 +85,7 @@ interface CallsOfTurn {
   /** True if the newest message came instead of an answer. Only the question is left out. */
   readonly isQuestionClosed?: boolean;
   readonly present?: PresentCalls;
-  /** The calls that the model gets results of. They come last. */
+  /** Selects the calls whose results the model gets. They come last. */
   readonly isLast?: (id: string) => boolean;
   readonly withApproved?: boolean;
 }
@@ -130,7 +130,10 @@ export function messagesOf(
   return first < 0 ? [] : turns.slice(first);
 }
 
-/** Adds a turn, or its content to the turn before it. Models refuse empty turns, and some two turns of one role. */
+/**
+ * Appends a turn, or merges its content into the turn before it. Some models refuse empty turns, and two turns of one
+ * role.
+ */
 function add(turns: Turn[], turn: Turn): void {
   if (turn.content.length === 0) return;
   const last = turns.at(-1);
@@ -156,7 +159,7 @@ function userPart(part: Part, urls: (url: URL) => boolean): UserPart[] {
   return [{ type: 'text', text: mention(part) }];
 }
 
-/** Most models read no files of the assistant, so they get the names. */
+/** Most models accept no files of the assistant, so they get the names. */
 function assistantParts({ parts, artifact }: ConversationEntry): AssistantPart[] {
   return (artifact === undefined ? parts : joinParts(parts)).flatMap((part): AssistantPart[] => {
     if (part.text !== undefined) return part.text === '' ? [] : [{ type: 'text', text: part.text }];

@@ -2,12 +2,12 @@ import type { Artifact, JsonObject, JsonValue } from 'parley-a2a';
 import { isObject, jsonFault, TOOLS_EXTENSION } from 'parley-a2a/kit';
 
 /**
- * The key of metadata that tells what a model has done: steps, tool calls, sources, reasoning and tokens. A client that
- * declares this extension also gets the reasoning, if the card of the agent offers the extension.
+ * The metadata key with the output of a model: steps, tool calls, sources, reasoning and tokens. A client that declares
+ * this extension also gets the reasoning, if the card of the agent offers the extension.
  */
 export const MODEL_OUTPUT_EXTENSION = 'urn:parley-a2a:extension:model-output:v1';
 
-/** The content of an artifact that a model made beside its answer. */
+/** The kind of an artifact that a model produced beside its answer. */
 export type ModelContent = 'reasoning' | 'sources' | 'file';
 
 /** Metadata under the key of the extension. */
@@ -15,7 +15,7 @@ export function modelMetadata(members: JsonObject): JsonObject {
   return { [MODEL_OUTPUT_EXTENSION]: members };
 }
 
-/** The content that an artifact is marked with; undefined for the answer and for artifacts of other origin. */
+/** The kind that an artifact is marked with; undefined for the answer and for artifacts of other origin. */
 export function modelContentOf({ metadata }: Artifact): string | undefined {
   const marks = metadata?.[MODEL_OUTPUT_EXTENSION];
   return isObject(marks) && typeof marks.content === 'string' ? marks.content : undefined;
@@ -26,13 +26,11 @@ export function isOfTools(content: { readonly extensions?: readonly string[] } |
   return content?.extensions?.includes(TOOLS_EXTENSION) === true;
 }
 
-/** The most bytes of one input or one result of a tool that an event shows. */
+/** Maximum bytes of one input or one result of a tool in an event. */
 const SHOWN_BYTES = 65_536;
 const NOT_JSON = '[not JSON]';
 
-/**
- * A value of a tool as JSON. Values that are no JSON, and values of more than 64 KiB, become a text that says so.
- */
+/** A value of a tool as JSON. A value that is no JSON, or has more than 64 KiB, becomes a text that says so. */
 export function shownValue(value: unknown): JsonValue {
   let text: string | undefined;
   try {

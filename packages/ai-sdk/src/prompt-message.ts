@@ -9,16 +9,16 @@ import type { Part } from 'parley-a2a';
 import type { OutgoingMessage } from 'parley-a2a/client';
 import { isInterrupted, isObject, TASK_STATES, toBase64 } from 'parley-a2a/kit';
 
-/** The place of a message: its context, and the task that it goes on with. */
+/** The context of a message, and the task that it continues. */
 interface Place {
   readonly contextId?: string;
   readonly taskId?: string;
 }
 
 /**
- * The message to an agent for a prompt. In a context, the agent remembers, so that only the messages after its last
- * answer are sent. In a new context, instructions and earlier messages come first, as text.
- * @throws Error for a prompt with no message of the user, and for a file that only one provider has.
+ * Makes the message to an agent from a prompt. Within a context, the agent has the history, so only the messages after
+ * its last answer are sent. In a new context, instructions and earlier messages come first, as text.
+ * @throws Error for a prompt without a message of the user, and for a file that only one provider has.
  */
 export function promptMessage({
   prompt,
@@ -35,7 +35,7 @@ export function promptMessage({
   return { message: { parts: [...instructions, ...transcript, ...asked], ...place } };
 }
 
-/** The settings of a call that an agent cannot follow. */
+/** Warnings for settings of a call that an agent cannot apply. */
 export function unsupportedSettings(options: LanguageModelV4CallOptions): SharedV4Warning[] {
   const { tools = [], responseFormat } = options;
   const settings = {
@@ -55,7 +55,7 @@ export function unsupportedSettings(options: LanguageModelV4CallOptions): Shared
     .map(([feature]) => ({ type: 'unsupported', feature, details: 'An agent decides on this itself.' }));
 }
 
-/** The place of the last answer in the prompt. A task that has ended takes no message. */
+/** The place of the last answer in the prompt. A task that has ended accepts no message. */
 function lastPlace(prompt: LanguageModelV4Prompt): Place | undefined {
   for (const { role, content } of prompt.toReversed()) {
     if (role !== 'assistant') continue;

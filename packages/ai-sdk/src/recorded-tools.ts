@@ -5,13 +5,13 @@ import type { ToolCall } from 'parley-a2a/tools';
 import { MODEL_OUTPUT_EXTENSION } from './model-output.js';
 import { requestIn, type SavedRequest } from './sdk-approvals.js';
 
-/** Calls that a model made at once, and their results in the same order. */
+/** Calls that a model made in one step, and their results in the same order. */
 export interface RecordedStep {
   readonly calls: readonly (ToolCallPart | ToolApprovalRequest)[];
   readonly results: readonly (ToolResultPart | ToolApprovalResponse)[];
 }
 
-/** Calls in their present states, by their ids. */
+/** Calls in their current states, by their ids. */
 export type PresentCalls = ReadonlyMap<string, Pick<ToolCall, 'state' | 'output' | 'failure'>>;
 
 /** The calls to read from the records. */
@@ -25,8 +25,8 @@ interface StepOptions {
 }
 
 /**
- * Reads the steps of a model from the parts of the artifact that records the calls of tools. A call that has not
- * finished is left out: models refuse a conversation with such a call.
+ * Reads the steps of a model from the artifact that records the tool calls. Unfinished calls are left out, because
+ * models refuse a conversation with such a call.
  */
 export function recordedSteps(
   parts: readonly Part[],
@@ -71,7 +71,7 @@ export function recordedSteps(
   return steps;
 }
 
-/** The name of a tool as models take it: letters, digits, `_` and `-`. */
+/** The name of a tool in the form that models accept: letters, digits, `_` and `-`. */
 export function modelName(tool: string): string {
   return tool.replace(/[^\w-]/g, '_');
 }
@@ -97,7 +97,7 @@ function outcomeOf(
   state: unknown,
   { output = null, failure }: { readonly output: JsonValue | undefined; readonly failure: unknown },
 ): ToolResultPart['output'] | undefined {
-  // The types of JSON of both packages differ in `readonly` only.
+  // The JSON types of both packages differ in `readonly` only.
   if (state === 'succeeded') return { type: 'json', value: output as never };
   const message = isObject(failure) && typeof failure.message === 'string' ? failure.message : undefined;
   if (state === 'failed' || state === 'canceled') return { type: 'error-text', value: message ?? 'The tool failed.' };

@@ -19,7 +19,7 @@ import type { ToolApproval } from 'parley-a2a/tools';
 /** A request of the AI SDK for an approval. */
 export type ApprovalRequestPart = Extract<TextStreamPart<ToolSet>, { readonly type: 'tool-approval-request' }>;
 
-/** The context that says which calls wait, and which message answers. */
+/** The part of the context with the waiting calls, and the message that answers. */
 export type AnsweredContext = Pick<RequestContext, 'message' | 'task' | 'history' | 'clock'>;
 
 /** The calls of a task at the start of a turn, with the answers of its message. */
@@ -29,7 +29,7 @@ interface AnsweredCalls {
   /** The changes by the message, to record. */
   readonly changes: readonly CallChange[];
   /**
-   * `answer`: the turn goes on with the run of the last calls. `stray`: the message answers none of the waiting calls.
+   * `answer`: the turn continues the run of the last calls. `stray`: the message answers none of the waiting calls.
    * `other`: the message begins a new run.
    */
   readonly kind: 'answer' | 'stray' | 'other';
@@ -39,14 +39,17 @@ interface AnsweredCalls {
 
 const answered = new WeakMap<AnsweredContext, AnsweredCalls>();
 
-/** The answers of a message to calls of the AI SDK. A turn decides once: its messages and its records must agree. */
+/**
+ * The answers of a message to calls of the AI SDK. A turn calls this once, because its messages and its records must
+ * agree.
+ */
 export function answeredCalls(context: AnsweredContext): AnsweredCalls {
   const known = answered.get(context) ?? decide(context);
   answered.set(context, known);
   return known;
 }
 
-/** The calls of a task whose turn goes on in another attempt. It belongs to the last run. */
+/** The calls of a task whose turn is resumed by another attempt. It belongs to the last run. */
 export function resumedCalls({ task }: AnsweredContext): Omit<AnsweredCalls, 'kind'> {
   const calls = recordedCalls(task);
   return { calls, changes: [], run: Math.max(1, ...[...calls.values()].map(({ run }) => run)) };
@@ -58,7 +61,7 @@ function decide({ message, task, history, clock }: AnsweredContext): AnsweredCal
   const ofLast = [...calls.values()].filter(({ run }) => run === last);
   const undecided = { waiting: waitingCalls(ofLast), asked: askedCallIds(history.at(-1)), now: clock.now() };
   const { changes, kind } = decidedCalls(message, undecided);
-  // A new prompt ends the run. Calls that were approved beside others that waited do not run any more.
+  // A new prompt ends the run. Calls that were approved while others still waited do not run any more.
   const left = kind === 'other' ? ofLast.filter(({ state }) => state === 'approved') : [];
   const all = [...changes, ...left.map(supersededChange)];
   for (const change of all) {
@@ -72,10 +75,10 @@ function supersededChange({ id, tool }: RecordedCall): CallChange {
   return { id, tool, state: 'refused', failure: refusalOf(undefined) };
 }
 
-/** The member of the metadata of a record that has the request of the AI SDK. */
+/** The member in the metadata of a record with the request of the AI SDK. */
 const REQUEST = 'approvalRequest';
 
-/** The request of the AI SDK as metadata of the record of its call. A signature binds its id and the arguments. */
+/** The request of the AI SDK as metadata for the record of its call. A signature binds its id and the arguments. */
 export function requestMetadata({ approvalId, signature, toolCall }: ApprovalRequestPart): JsonObject {
   const { providerExecuted } = toolCall;
   return {
@@ -99,7 +102,7 @@ export function requestIn(metadata: JsonObject | undefined): SavedRequest | unde
   };
 }
 
-/** A request of the AI SDK that a task keeps. */
+/** A stored request of the AI SDK. */
 export interface SavedRequest {
   readonly approvalId: string;
   readonly signature?: string;
@@ -113,7 +116,7 @@ export function approvalOf(
 ): { readonly approval: ToolApproval } | { readonly fault: string } {
   const { toolCallId: callId, toolName: tool, input } = toolCall;
   const { inputBytes, approvalMs } = DEFAULT_TOOL_LIMITS;
-  // The owner approves what the tool runs with: the arguments are shown whole or not at all.
+  // The owner approves exact arguments, so they are shown completely or not at all.
   if (jsonFault(input) !== undefined)
     return { fault: `The arguments of ${tool} are no JSON that a person can approve.` };
   if (new TextEncoder().encode(JSON.stringify(input)).length > inputBytes) {

@@ -4,19 +4,19 @@ import { isObject } from 'parley-a2a/kit';
 import type { RequestContext } from 'parley-a2a/server';
 import { keptText, messagesIn } from './kept-messages.js';
 
-/** An answer as an attempt of its turn finds it. */
+/** The stored answer at the start of an attempt. */
 export type KeptAnswer =
-  /** The model was not called yet: the turn begins again. */
+  /** The model has not been called yet: the turn begins again. */
   | { readonly kind: 'none' }
   /** `messages` of the next step, and the answer before it. */
   | { readonly kind: 'kept'; readonly messages: readonly ModelMessage[]; readonly answer: JsonObject }
-  /** The messages were too large to keep. Steps that have ended must not run again. */
+  /** The messages were too large to store. Finished steps must not run again. */
   | { readonly kind: 'too large' };
 
-/** The most characters of messages that are kept, as JSON. */
+/** Maximum number of characters of stored messages, as JSON. */
 const MAX_CHARS = 262_144;
 
-/** Keeps the messages of a model before each step, and the answer so far, for the next attempt of the turn. */
+/** Stores the messages of a model before each step, and the answer so far, for the next attempt of the turn. */
 export class StepCheckpoints {
   readonly #context: RequestContext;
   readonly #left: AbortSignal;
@@ -26,7 +26,7 @@ export class StepCheckpoints {
   readonly #recorded = new Set<string>();
   #changed = Promise.withResolvers<void>();
 
-  /** `left` aborts if the answer is not read any further. */
+  /** `left` is aborted when the answer is no longer read. */
   constructor(context: RequestContext, left: AbortSignal) {
     this.#context = context;
     this.#left = left;
@@ -44,20 +44,23 @@ export class StepCheckpoints {
     return { kind: 'kept', messages: messagesIn(messages), answer: this.#answer };
   }
 
-  /** The reader has read a step to its end. */
+  /** Called when the reader has read a step to its end. */
   stepEnded(answer: JsonObject): void {
     this.#answer = answer;
     this.#ended += 1;
     this.#change();
   }
 
-  /** The record of a call is stored, so it may run. */
+  /** Called when the record of a call is stored, so that it may run. */
   callRecorded(id: string): void {
     this.#recorded.add(id);
     this.#change();
   }
 
-  /** The same tools. Each call waits until its record is stored: after a crash it is known, and not made again. */
+  /**
+   * Wraps tools so that each call waits until its record is stored. After a crash the call is then known, and not
+   * repeated.
+   */
   recordedFirst(tools: ToolSet): ToolSet {
     return Object.fromEntries(
       Object.entries(tools).map(([name, tool]) => {
@@ -77,7 +80,7 @@ export class StepCheckpoints {
 
   /** Resolves when the messages of a step are stored. `steps` have ended before it, in this attempt. */
   async save(steps: number, messages: readonly ModelMessage[]): Promise<void> {
-    // The AI SDK is ahead of the reader, which has written the text.
+    // The AI SDK may be ahead of the reader, which has written the text.
     await this.#until(() => this.#ended >= steps);
     const text = keptText(messages);
     const kept: JsonValue = { messages: text, answer: this.#answer };

@@ -3,8 +3,8 @@ import { providerUsage } from 'parley-a2a/kit';
 import type { RequestContext } from 'parley-a2a/server';
 
 /**
- * Counts the tokens of the steps of one answer. The AI SDK is ahead of the reader of its stream, so both tell of the
- * end of a step. It counts once.
+ * Counts the tokens of the steps of one answer. The AI SDK is ahead of the reader of its stream, so both report the end
+ * of each step, which is counted once.
  */
 export class StepCounts {
   readonly #context: Pick<RequestContext, 'countTokens'>;
@@ -16,7 +16,7 @@ export class StepCounts {
   }
 
   /**
-   * The model is about to be called after these steps.
+   * Called before the model is called again, after these steps.
    * @throws TokenBudgetError if a budget is used up.
    */
   async before(steps: readonly { readonly usage: LanguageModelUsage }[]): Promise<void> {
@@ -25,7 +25,7 @@ export class StepCounts {
   }
 
   /**
-   * The reader has met the end of a step.
+   * Called when the reader has read the end of a step.
    * @throws TokenBudgetError if it has used up a budget.
    */
   async ended(usage: LanguageModelUsage): Promise<void> {

@@ -13,8 +13,8 @@ interface InterruptedTurn extends Pick<TimedTurn, 'context' | 'events' | 'run'> 
 }
 
 /**
- * The calls of the step that was under way, with their results, as messages for the next step. A call without a result
- * has failed: it may have had its effect, so it does not run again.
+ * The calls of the interrupted step with their results, as messages for the next step. A call without a result has
+ * failed: it may have had its effect, so it is not repeated.
  */
 export async function stepUnderWay({ run, messages, isOn, ...turn }: InterruptedTurn): Promise<ModelMessage[]> {
   const seen = resultsIn(messages);
@@ -30,7 +30,7 @@ export async function stepUnderWay({ run, messages, isOn, ...turn }: Interrupted
   ]);
 }
 
-/** The results of calls that the model has seen, by the ids of the calls. */
+/** The results that the model has got, by the ids of the calls. */
 function resultsIn(messages: readonly ModelMessage[]): ReadonlyMap<string, SeenResult> {
   const found = new Map<string, SeenResult>();
   for (const { role, content } of messages) {

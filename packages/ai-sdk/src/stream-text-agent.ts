@@ -16,10 +16,10 @@ import { type KeptAnswer, StepCheckpoints } from './step-checkpoints.js';
 import { StepCounts } from './step-counts.js';
 import { stepUnderWay } from './step-under-way.js';
 
-/** Steps of an answer, if the author gives no `stopWhen`. */
+/** Maximum number of steps of an answer, if the author gives no `stopWhen`. */
 const STEPS = 20;
 
-/** Settings of `streamText`, without those that the turn gives. */
+/** Settings of `streamText`, without those that each turn sets. */
 type StreamTextSettings = Omit<Parameters<typeof streamText>[0], 'prompt' | 'messages' | 'abortSignal' | 'tools'>;
 
 /** The settings of the model, and the place of its answer in the task. */
@@ -35,7 +35,7 @@ export type StreamTextAgentOptions = StreamTextSettings & {
   readonly shows?: ShownOptions;
 };
 
-/** The same for every message, or chosen for each. */
+/** Settings for every message, or a function that chooses them for each. */
 export type StreamTextAgentSource =
   | StreamTextAgentOptions
   | ((context: RequestContext) => StreamTextAgentOptions | Promise<StreamTextAgentOptions>);
@@ -43,8 +43,8 @@ export type StreamTextAgentSource =
 /** Options of the agent itself. */
 export interface StreamTextAgentBehavior {
   /**
-   * True if an answer goes on after its last step, if the process dies. A step is one call of the model with the tools
-   * that it calls. Needs a durable storage. Default: false, the task is FAILED.
+   * True if an answer resumes after its last finished step, if the process dies. A step is one call of the model with
+   * the tools that it calls. Needs a durable storage. Default: false, the task is FAILED.
    */
   readonly resumable?: boolean;
 }
@@ -53,8 +53,8 @@ const TOO_LARGE = 'The process of the agent ended, and the messages of the model
 const INTERRUPTED = 'The process of the agent ended while approved calls ran. Their effects are not known.';
 
 /**
- * An agent that answers by `streamText`. The model gets the conversation of the context. A cancel and the deadline of
- * the turn stop the model. An error of the model fails the task, and only the log has its text.
+ * Makes an agent that answers by `streamText`. The model gets the conversation of the context. A cancel and the
+ * deadline of the turn stop the model. An error of the model fails the task, and its text is only logged.
  * @throws OptionsError for settings without a model, and for `resumable` among them.
  */
 export function streamTextAgent(
@@ -90,7 +90,7 @@ export function streamTextAgent(
   };
 }
 
-/** True if approved calls may have run before the model was called. They wait until all calls are answered. */
+/** True if approved calls may have run before the model was called. They run only after all calls are answered. */
 function mayHaveRun({ task }: RequestContext): boolean {
   const calls = [...recordedCalls(task).values()];
   return calls.some(({ state }) => state === 'approved') && waitingCalls(calls).length === 0;
@@ -114,7 +114,7 @@ function mayUseTools(source: StreamTextAgentSource): boolean {
 type AnswerOptions = Omit<StreamTextAgentOptions, 'tools'> & { readonly tools?: ToolSet };
 
 type AnswerTurn = Pick<TimedTurn, 'context' | 'events' | 'run' | 'checkpoints' | 'kept'> & {
-  /** Aborts when the answer is not read any further. */
+  /** Aborted when the answer is no longer read. */
   readonly left: AbortController;
   /** The messages of an earlier attempt. */
   readonly messages?: readonly ModelMessage[];
@@ -128,7 +128,7 @@ async function answer(
   const { context, run, checkpoints, kept } = turn;
   const stops = Array.isArray(stopWhen) ? stopWhen : [stopWhen];
   const most = STEPS - Number(kept?.steps ?? 0);
-  // Without a rule of the author, an answer with tools ends after as many steps as below.
+  // Without a rule of the author, an answer with tools ends after `STEPS` steps.
   const own = stops.length > 0 ? stops : [({ steps }: { readonly steps: readonly unknown[] }) => steps.length >= most];
   const messages = known
     ? [...known, ...(await stepUnderWay({ ...turn, messages: known, isOn: shows?.toolCalls ?? true }))]
@@ -140,7 +140,7 @@ async function answer(
     return prepareStep?.(step);
   };
   const result = call({
-    // By default the AI SDK prints errors. The server logs them already.
+    // By default the AI SDK prints errors, which the server has logged already.
     onError: () => {},
     ...settings,
     prepareStep: prepared,

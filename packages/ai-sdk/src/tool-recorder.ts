@@ -27,7 +27,7 @@ interface StreamedCall {
   readonly toolMetadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The end of a call: its result, or the reason of its failure. */
+/** The outcome of a call: its result, or the reason of its failure. */
 export type SeenResult = { readonly output: unknown } | { readonly reason: ToolFailureReason };
 
 /** The turn whose task records the calls. */
@@ -47,7 +47,7 @@ export const RECORDED_BY_RUN = { [TOOLS_EXTENSION]: true };
 
 const MOST_CALLS = DEFAULT_TOOL_LIMITS.callsPerTask;
 
-/** Records the calls of tools that are not of Parley in the task. A run records its own calls. */
+/** Records the calls of tools of the AI SDK in the task. A run records its own calls. */
 export class ToolRecorder {
   readonly #turn: RecordingTurn;
   readonly #open = new Set<string>();
@@ -56,7 +56,7 @@ export class ToolRecorder {
   readonly #number: number;
   readonly #approvals: ToolApproval[] = [];
   readonly #changes: readonly CallChange[];
-  /** The calls of which this recorder has recorded a change. */
+  /** The calls with a change by this recorder. */
   readonly #changed = new Set<string>();
   #hasArtifact: boolean;
   #made = 0;
@@ -71,7 +71,7 @@ export class ToolRecorder {
     this.#number = run;
   }
 
-  /** True if a call has no result, and none will come. */
+  /** True if a call has no result, and will not get one. */
   get hasOpenCalls(): boolean {
     return this.#open.size > 0;
   }
@@ -81,19 +81,19 @@ export class ToolRecorder {
     return this.#approvals;
   }
 
-  /** The approved calls that have no result yet, by their ids. The AI SDK runs them before the model. */
+  /** The ids of approved calls without a result. The AI SDK runs them before the model. */
   get approved(): readonly string[] {
     return [...this.#calls.values()].filter(({ state }) => state === 'approved').map(({ id }) => id);
   }
 
-  /** The reason to fail the task: the model made calls that the task cannot take. */
+  /** The reason to fail the task: the model made calls that cannot be recorded. */
   get fault(): string | undefined {
     return this.#fault;
   }
 
   /**
-   * Ends the calls that an earlier attempt of the turn left open: with the results that the model has seen, or as
-   * interrupted. Returns the calls of the step that was under way, with their outcomes.
+   * Ends the calls that an earlier attempt of the turn left open: with the results that the model has got, or as
+   * interrupted. Returns the calls of the interrupted step, with their outcomes.
    */
   async endInterrupted(seen: ReadonlyMap<string, SeenResult>): Promise<ReadonlyMap<string, RecordedCall>> {
     const last = Math.max(0, ...[...this.#calls.values()].map(({ run }) => run));
@@ -115,7 +115,7 @@ export class ToolRecorder {
     return new Map(ended.filter(({ id, state }) => !seen.has(id) && state !== 'refused').map((one) => [one.id, one]));
   }
 
-  /** Records the answers that the message of the turn gives to waiting calls. */
+  /** Records the message's answers to waiting calls. */
   async recordAnswers(): Promise<void> {
     for (const change of this.#changes) await this.#append(change);
   }
@@ -129,10 +129,10 @@ export class ToolRecorder {
     await this.#record({ ...this.#first(toolCallId, toolName), input: shownValue(input) });
   }
 
-  /** A call waits for the owner of the task. */
+  /** Records that a call waits for the owner of the task. */
   async request(part: ApprovalRequestPart): Promise<void> {
     const { toolCallId, toolName } = part.toolCall;
-    // The answer comes with the same part of the stream. A run asks itself for the approvals of its tools.
+    // An automatic answer follows in the stream. A run asks for the approvals of its tools itself.
     if (part.isAutomatic === true || this.#turn.hasRun) return;
     const asked = approvalOf(part, this.#turn.context.clock.now());
     if ('fault' in asked) {
@@ -142,7 +142,7 @@ export class ToolRecorder {
     const { input, expiresAt } = asked.approval;
     const change: CallChange = { ...this.#first(toolCallId, toolName), input, expiresAt };
     const known = this.#calls.get(toolCallId);
-    // A late answer to the earlier call would approve this one.
+    // A late answer to the earlier call of this id would approve this one.
     if (known !== undefined && (known.expiresAt !== undefined || nextCall(known, change) === undefined)) {
       this.#fault = 'The model gave two calls the same id.';
       return;
@@ -165,7 +165,7 @@ export class ToolRecorder {
     await this.#record({ ...call, state: isRefused ? 'refused' : 'failed', failure: { reason, message } });
   }
 
-  /** Cancels the recorded calls that have not ended. */
+  /** Cancels the unfinished calls that are recorded. */
   close(): void {
     const calls = [...this.#changed].flatMap((id) => this.#calls.get(id) ?? []);
     const changes = calls.filter((call) => !isFinished(call)).map(canceledChange);
@@ -181,12 +181,12 @@ export class ToolRecorder {
   }
 
   async #record(change: CallChange): Promise<void> {
-    // Later turns need the results of approved calls also if other calls are not shown.
+    // Later turns need the results of approved calls even if other calls are not recorded.
     const isKept = this.#turn.isOn || this.#calls.get(change.id)?.expiresAt !== undefined;
     if (isKept && !this.#others.has(change.id)) await this.#apply(change);
   }
 
-  /** Records a change that is possible. A call of a repeated id has no record of its own. */
+  /** Records a valid change. A call with a repeated id has no record of its own. */
   async #apply(change: CallChange, metadata?: JsonObject): Promise<void> {
     const call = nextCall(this.#calls.get(change.id), change);
     if (call === undefined) return;

@@ -1,12 +1,12 @@
 import { ignoreRejection } from 'parley-a2a/kit';
 
 /**
- * The values of a source until the signal aborts, also if the source does not hear the signal and never ends. The
- * source is then told to stop, and not waited for.
+ * Yields the values of a source until the signal aborts, even if the source ignores the signal and never ends. The
+ * source is then asked to return, without waiting for it.
  */
 export async function* untilAborted<Value>(source: AsyncIterable<Value>, signal: AbortSignal): AsyncGenerator<Value> {
   const iterator = source[Symbol.asyncIterator]();
-  // One listener for all values: a race with one promise would keep every loser until the turn ends.
+  // One listener for all values: a race with a single promise would keep a reaction for each value until the turn ends.
   let stop = (): void => {};
   const onAbort = (): void => stop();
   signal.addEventListener('abort', onAbort);

@@ -30,8 +30,8 @@ import { isPublicIp, wsClients } from './sockets/ws-client-socket.js';
 /** Options of `capnwebTransport`. All have defaults. */
 export interface CapnwebTransportOptions {
   /**
-   * True: addresses of `ws` and `http` are called beyond loopback. Credentials then cross the network in clear, so use
-   * it only inside of a protected one. Default: only `wss` and `https` are called there.
+   * True: addresses of `ws` and `http` are called beyond loopback. Credentials are then sent unencrypted, so use it
+   * only inside of a protected network. Default: only `wss` and `https` are called there.
    */
   readonly plaintext?: boolean;
   /** Longest time to connect, in ms. Default 10,000. */
@@ -43,8 +43,8 @@ export interface CapnwebTransportOptions {
   /** Time without calls and streams after which a session is closed, in ms. Default 30,000. */
   readonly idleMs?: number;
   /**
-   * Opens sockets instead of the platform. It gets every address of the agent. Default: the package `ws` on Node.js,
-   * else the `WebSocket` of the platform.
+   * Opens sockets instead of the platform, with the address of the agent. Default: the package `ws` on Node.js, else
+   * the `WebSocket` of the platform.
    */
   readonly webSocket?: (address: string) => WebSocketLike;
 }
@@ -60,8 +60,8 @@ const transportSchema = closed({
 });
 
 /**
- * The client's half of Cap'n Web, for `connect(url, { bindings: [capnwebTransport()] })`. The first call loads
- * its code. A client opens one WebSocket for each credential, and closes it when it is idle.
+ * Cap'n Web for clients: `connect(url, { bindings: [capnwebTransport()] })`. The first call loads its code. A client
+ * opens one WebSocket for each credential, and closes it when it is idle.
  * @throws OptionsError naming every option at fault.
  */
 export function capnwebTransport(options: CapnwebTransportOptions = {}): ClientBinding {
@@ -106,9 +106,9 @@ interface SocketRequest {
   readonly signal: AbortSignal;
 }
 
-/** Opens a socket. Addresses that the caller does not trust must be public, as for other bindings. */
+/** Opens a socket. Untrusted addresses must be public, as for other bindings. */
 async function opened(place: AgentInterface, { limits, webSocket, signal }: SocketRequest): Promise<ClientSocket> {
-  // Cards have urls of http or of ws. Older platforms open WebSockets at the latter only.
+  // Cards have urls of http or of ws. Older platforms accept only the latter for WebSockets.
   const url = place.url.replace(/^http/i, 'ws');
   if (webSocket !== undefined) return openWebSocket(made(webSocket, url), signal);
   const isPublicOnly = systemLookup() !== undefined && !limits.isTrusted(url) && !(await limits.isInside());
@@ -150,8 +150,8 @@ export interface ConnectCapnwebOptions extends Omit<ConnectOptions, 'binding' | 
 }
 
 /**
- * Connects to an agent over Cap'n Web, for callers who want its objects: tasks, watches, files as streams. The first
- * call opens the connection.
+ * Connects to an agent over Cap'n Web, for its objects: tasks, watches, files as streams. The first call opens the
+ * connection.
  * @throws as `connect` does. UNSUPPORTED_OPERATION if the agent has no interface of Cap'n Web.
  */
 export async function connectCapnweb(

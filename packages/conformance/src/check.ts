@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Finding } from './finding.js';
 import type { Task, TestedAgent } from './tested-agent.js';
 
-/** One requirement that a call from outside can test. */
+/** One requirement that can be tested from outside. */
 export interface Check {
   /** Section of the specification. */
   readonly spec: string;

@@ -24,7 +24,7 @@ interface ConformanceOptions {
   readonly tenant?: string;
   /** Time limit of each check in ms. Default 30,000. */
   readonly checkMs?: number;
-  /** Runs the scenarios of the compatibility kit and the checks of the wire too. Default false. */
+  /** Also runs the scenarios of the compatibility kit and the checks of the wire. Default false. */
   readonly withKit?: boolean;
 }
 
@@ -44,7 +44,7 @@ interface ConformanceReport {
   readonly checks: readonly CheckResult[];
 }
 
-/** Progress of a test. `notPlayed` holds the requirements of the kit that the agent does not play. */
+/** Progress of a test. `notPlayed` has the requirements of the kit that do not apply to the agent. */
 export type ConformanceProgress =
   | { readonly kind: 'begun'; readonly interface: string; readonly requirement: string }
   | { readonly kind: 'checked'; readonly result: CheckResult }
@@ -128,7 +128,7 @@ interface InterfaceUnderTest {
 
 interface WantedChecks {
   readonly checks: readonly Check[];
-  /** Checks of the kit that the agent does not play. */
+  /** Checks of the kit that do not apply to the agent. */
   readonly notPlayed: readonly Check[];
 }
 

@@ -6,14 +6,14 @@ import type { OperationName } from './wire/operations.js';
 /** A part of a message or artifact, as on the wire. */
 export type Part = Json;
 
-/** A message, as far as the checks read it. */
+/** The part of a message that the checks read. */
 export interface Message {
   readonly messageId: string;
   readonly role: string;
   readonly parts: readonly Part[];
 }
 
-/** A task, as far as the checks read it. */
+/** The part of a task that the checks read. */
 export interface Task {
   readonly id: string;
   readonly contextId: string | undefined;
@@ -23,14 +23,14 @@ export interface Task {
   readonly history: readonly Message[];
 }
 
-/** A status, with the state in short: `COMPLETED`. */
+/** A status, with the short name of its state: `COMPLETED`. */
 export interface TaskStatus {
   readonly state: string;
   readonly timestamp: string | undefined;
   readonly message: Message | undefined;
 }
 
-/** An artifact, as far as the checks read it. */
+/** The part of an artifact that the checks read. */
 export interface Artifact {
   readonly parts: readonly Part[];
 }

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
 import { type Answers, choicesOf, QUESTION_NAMES, QUESTIONS, type Question } from './questions.js';
 
-/** All that is asked: the folder, and the questions with choices. */
+/** All answers: the folder, and the questions with choices. */
 type Asked = Answers & { readonly folder: string | undefined };
 
 /** A terminal with a person. */
@@ -11,7 +11,7 @@ export interface Terminal {
   readonly output: Writable;
 }
 
-/** Adds the missing answers: those of the person at the terminal, or the defaults without a terminal. */
+/** Adds the missing answers: asked at the terminal, or the defaults without a terminal. */
 export async function askAnswers(given: Partial<Asked>, terminal: Terminal | undefined): Promise<Asked> {
   const lines = terminal && createInterface(terminal);
   const answers: Record<string, unknown> = { ...given };
@@ -28,7 +28,7 @@ export async function askAnswers(given: Partial<Asked>, terminal: Terminal | und
   return answers as Asked;
 }
 
-/** Asks until the answer is the number or the name of a choice. Nothing is the default. */
+/** Asks until the answer is the number or the name of a choice. An empty answer is the default. */
 async function choose(question: Question, ask: (text: string) => Promise<string>): Promise<string> {
   const choices = choicesOf(question);
   const rows = Object.entries(QUESTIONS[question].choices).map(

@@ -1,6 +1,6 @@
 import type { ProjectParts } from './part.js';
 
-/** The Dockerfile, the files that its build must not see, and the compose file. */
+/** The Dockerfile, its `.dockerignore`, and the compose file. */
 export function containerFiles(parts: ProjectParts): Readonly<Record<string, string>> {
   return {
     Dockerfile: dockerfile(parts),
@@ -40,11 +40,11 @@ function composeFile({ agent: { variables = [] }, host, storage, auth }: Project
   const environment = [
     `A2A_PUBLIC_URL: http://localhost:${host.port}`,
     ...(service === undefined ? [] : [`DATABASE_URL: ${service.url}`]),
-    // The port is open to this machine only.
+    // The port is published for this machine only.
     ...(auth.composeVariables?.map((name) => `${name}: \${${name}:?set it in .env}`) ?? [
       "A2A_ALLOW_ANONYMOUS: 'true'",
     ]),
-    // Without a value: Compose takes it from `.env`, and leaves it out if it is not there.
+    // Without a value: Compose reads it from `.env`, and leaves it out if it is missing.
     ...variables.map(({ name }) => `${name}:`),
   ];
   const agent = [

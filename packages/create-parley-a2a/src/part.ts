@@ -1,6 +1,6 @@
 import type { Imports } from './source-text.js';
 
-/** The additions of an answer to a project. */
+/** The additions of a choice to a project. */
 export interface Part {
   /** A sentence for the README. */
   readonly summary: string;
@@ -16,9 +16,9 @@ export interface Part {
 export interface Variable {
   readonly name: string;
   readonly meaning: string;
-  /** A value for `.env.example`. Absent: the variable stands there as a comment. */
+  /** A value for `.env.example`. Absent: the variable is a comment there. */
   readonly value?: string;
-  /** A value that the comment shows. */
+  /** The value in that comment. */
   readonly example?: string;
 }
 
@@ -30,7 +30,7 @@ export interface AgentPart extends Part {
   readonly files: Readonly<Record<string, string>>;
 }
 
-/** Code of a server: the lines before the agent is served, and the options of the agent that they make. */
+/** Code of a server: the lines before the agent is served, and the agent options that they define. */
 interface ServerCode {
   readonly imports?: Imports;
   readonly lines?: readonly string[];
@@ -59,7 +59,7 @@ export interface AuthPart extends Part {
   readonly server: ServerCode;
   /** The credentials of the client in `ask.ts`. */
   readonly client?: { readonly imports: Imports; readonly credentials: string };
-  /** Variables that the compose file passes on. Absent: everyone who reaches the port may call. */
+  /** Variables that the compose file passes on. Absent: everyone who can reach the port may call. */
   readonly composeVariables?: readonly string[];
 }
 

@@ -7,15 +7,15 @@ import { projectFiles } from './project-files.js';
 
 /** The program that runs, and its terminal. */
 export interface Invocation {
-  /** The call of the program in its help, such as `parley init`. */
+  /** The name of the program in its help, such as `parley init`. */
   readonly program: string;
   /** The version of the packages that the project depends on. */
   readonly version: string;
   /** The versions of Node.js that they need, as an npm range. */
   readonly nodeRange: string;
-  /** Takes the text for the person who calls. */
+  /** Prints a text. */
   readonly write: (text: string) => void;
-  /** The terminal for questions. Absent: none is asked. */
+  /** The terminal for questions. Absent: no question is asked. */
   readonly terminal: Terminal | undefined;
 }
 
@@ -41,7 +41,7 @@ export async function run(args: readonly string[], invocation: Invocation): Prom
     throw new UsageError(`${place} already has ${taken.join(', ')}. Choose another folder, or overwrite with --force.`);
   for (const [file, text] of Object.entries(files)) {
     mkdirSync(dirname(join(target, file)), { recursive: true });
-    // Only the owner reads secrets.
+    // Only the owner may read secrets.
     writeFileSync(join(target, file), text, { mode: file === '.env' ? 0o600 : 0o666 });
   }
   write(`Wrote ${Object.keys(files).length} files into ${target}\n\nNext:\n`);

@@ -6,11 +6,11 @@ interface SharedCode {
   readonly imports: Imports;
   /** The lines for settings and log. */
   readonly settings: string;
-  /** The lines that make what the agent is served with. */
+  /** The lines that define the options. */
   readonly made: string;
   /** The options of the agent. */
   readonly options: string;
-  /** The lines that end it all, below `indent`. */
+  /** The lines that close everything, below `indent`. */
   readonly closing: (indent: string) => string;
 }
 

@@ -1,7 +1,7 @@
 /** The names that a file imports, by module. A name of a type begins with `type `. */
 export type Imports = Readonly<Record<string, readonly string[]>>;
 
-/** Returns the imports of all, each module once. */
+/** Merges imports, so that each module appears once. */
 export function mergeImports(...all: readonly Imports[]): Imports {
   const merged: Record<string, string[]> = {};
   for (const [module, names] of all.flatMap((imports) => Object.entries(imports)))
@@ -9,7 +9,7 @@ export function mergeImports(...all: readonly Imports[]): Imports {
   return merged;
 }
 
-/** Returns a source: its imports in order, then its code. A name `default x` is the default export. */
+/** Makes a source file: sorted imports, then the code. A name `default x` is the default export. */
 export function sourceText(imports: Imports, code: string): string {
   const lines = Object.entries(imports)
     .sort(([one], [other]) => rank(one) - rank(other) || (sortKey(one) < sortKey(other) ? -1 : 1))
@@ -26,10 +26,10 @@ function clause(names: readonly string[]): string {
   return `${onlyTypes && others.length > 0 ? 'type ' : ''}${[...main, ...named].join(', ')}`;
 }
 
-/** The name without the word before it. */
+/** The name without the prefix `type`. */
 const bare = (name: string) => name.replace(/^type /, '');
 const byName = (one: string, other: string) => (bare(one) < bare(other) ? -1 : 1);
-/** Paths of a package stand before packages with a longer name. */
+/** Sorts paths of a package before packages with a longer name. */
 const sortKey = (module: string) => module.replaceAll('/', ' ');
-/** Files of the project come after packages. */
+/** Sorts files of the project after packages. */
 const rank = (module: string) => (module.startsWith('node:') ? 0 : module.startsWith('.') ? 2 : 1);

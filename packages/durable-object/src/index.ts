@@ -22,20 +22,20 @@ export type { ObjectContext, SqlValue } from './object-context.js';
 
 /** Options of a storage in a Durable Object. */
 interface DurableObjectStorageOptions {
-  /** Bytes of the event logs of finished tasks before the oldest are deleted. Default: 1 GiB. */
+  /** Maximum bytes of the event logs of finished tasks. Beyond it, the oldest are deleted. Default: 1 GiB. */
   readonly eventLogBytes?: number;
-  /** Time until the object looks for turns that its eviction has stopped, in ms. Default: 30 s. */
+  /** Time until the alarm that resumes turns after an eviction of the object, in ms. Default: 30 s. */
   readonly alarmMs?: number;
   /** Default: the time of the machine. */
   readonly clock?: Clock;
-  /** Told of each task that cannot be read. Default: none. */
+  /** Logs each task that cannot be read. Default: none. */
   readonly logger?: Logger;
 }
 
 const EVENT_LOG_BYTES = 1_073_741_824;
 const ALARM_MS = 30_000;
 
-/** All leases are those of an earlier instance, which has ended: an object has one instance at a time. */
+/** Ends all leases. They are of an earlier instance, which has ended: an object has one instance at a time. */
 const VOID_LEASES = `UPDATE task SET held_turn = NULL, held_node = NULL, lease_end = NULL
     WHERE first_place IS NOT NULL AND held_turn IS NOT NULL;
   UPDATE push_queue SET node = NULL, lease_end = NULL WHERE node IS NOT NULL`;
@@ -43,7 +43,7 @@ const VOID_LEASES = `UPDATE task SET held_turn = NULL, held_node = NULL, lease_e
 /**
  * Tasks in the SQLite of a Durable Object. `power-loss`: a call resolves before its write is on disk. The output gate
  * of the object holds back every response, message and request until the platform has stored the write. If that fails,
- * the object restarts, and nothing that was sent has shown the write.
+ * the object restarts, and nothing that was sent depended on the write.
  */
 export class DurableObjectStorage extends LocalStorage<TaskRow, KeyRow, QueueRow> {
   readonly #alarm: WakeAlarm;
@@ -61,8 +61,8 @@ export class DurableObjectStorage extends LocalStorage<TaskRow, KeyRow, QueueRow
   }
 
   /**
-   * Sets the next alarm, if work is left. `alarm()` of the object calls it, and then starts its agents. The start takes
-   * the turns over that the eviction of the object has stopped.
+   * Sets the next alarm, if work is left. `alarm()` of the object calls it, and then starts its agents. They resume the
+   * turns that the eviction of the object has interrupted.
    */
   alarm(): void {
     this.#alarm.renew();
@@ -70,8 +70,8 @@ export class DurableObjectStorage extends LocalStorage<TaskRow, KeyRow, QueueRow
 }
 
 /**
- * Opens the storage of a Durable Object, whose class has the storage backend SQLite. To be called once, in the
- * constructor of the object. The class needs a method `alarm`, which calls `alarm` of the storage.
+ * Opens the storage of a Durable Object, whose class has the storage backend SQLite. Call it once, in the constructor
+ * of the object. The class needs a method `alarm`, which calls `alarm` of the storage.
  * @throws StorageError if a newer version has written the tables.
  */
 export function durableObjectStorage(

@@ -23,14 +23,14 @@ export interface KeyRow extends KeyHead {
   readonly reply: string | null;
 }
 
-/** The row of a key that has gone. */
+/** A deleted key's row. */
 interface GoneKey {
   readonly scope: number;
   readonly lasting: number;
   readonly bytes: number;
 }
 
-/** The keys of one owner with the same limits: their count, and about the bytes that they take. */
+/** The keys of one owner with the same limits: their number, and approximate bytes. */
 interface Size {
   readonly lasting: number;
   readonly owner: string | null;
@@ -38,7 +38,7 @@ interface Size {
   bytes: number;
 }
 
-/** About what a row takes beside its texts. */
+/** Approximate bytes of a row beside its texts. */
 const ROW_BYTES = 80;
 
 const FIND = `SELECT k.scope AS scopePk, k.key, k.digest, k.expires AS expiresAt, k.task, k.turn, k.reply, k.node,
@@ -53,11 +53,14 @@ const DELETE = `DELETE FROM message_key WHERE scope = ? AND key = ? ${RETURNING}
 const OLDEST = `SELECT k.scope, k.key FROM message_key k INDEXED BY message_key_expires JOIN scope s ON s.pk = k.scope
   WHERE k.lasting = ? AND (k.scope, k.key) <> (?, ?)`;
 
-/** The table of idempotency keys. Over a limit the oldest go, first those of an owner who takes much of the room. */
+/**
+ * The table of idempotency keys. Over a limit the oldest are deleted, first those of an owner with a large share of the
+ * room.
+ */
 export class KeyTables implements LocalKeys<KeyRow> {
   readonly #sql: ObjectSql;
   readonly #rows: TaskRows;
-  /** Undefined if they have to be counted. */
+  /** Undefined until they are counted. */
   #sizes: Size[] | undefined;
 
   constructor(sql: ObjectSql, rows: TaskRows) {
@@ -65,7 +68,7 @@ export class KeyTables implements LocalKeys<KeyRow> {
     this.#rows = rows;
   }
 
-  /** Forgets its counts: a transaction was rolled back. */
+  /** Drops the cached counts, because a transaction was rolled back. */
   rolledBack(): void {
     this.#sizes = undefined;
   }
@@ -89,7 +92,7 @@ export class KeyTables implements LocalKeys<KeyRow> {
     const reply = outcome !== undefined && 'reply' in outcome ? JSON.stringify(outcome.reply) : '';
     const { taskId = null, turn = null } = outcome !== undefined && 'taskId' in outcome ? outcome : {};
     const bytes = 2 * key.length + (taskId?.length ?? 0) + reply.length + ROW_BYTES;
-    // No other key goes for one that is larger than all of the room.
+    // A key that is larger than the whole room must not displace others.
     if (bytes > REMEMBERED_BYTES) return;
     const lasting = isLasting === true ? 1 : 0;
     const scopePk = this.#rows.scopeOf(scope);
@@ -130,7 +133,7 @@ export class KeyTables implements LocalKeys<KeyRow> {
     return this.#drop('lasting IN (0, 1) AND expires <= ?', now, limit);
   }
 
-  /** Drops at most so many keys of a scope; how many went. */
+  /** Deletes at most `limit` keys of a scope, and returns their number. */
   dropOf(scopePk: number, limit: number): number {
     return this.#drop('scope = ?', scopePk, limit);
   }
@@ -191,7 +194,7 @@ export class KeyTables implements LocalKeys<KeyRow> {
   }
 }
 
-/** The part of the room that keys take. */
+/** The share of the room that keys use. */
 function shareOf({ keys, bytes }: Pick<Size, 'keys' | 'bytes'>): number {
   return Math.max(keys / REMEMBERED_LIMIT, bytes / REMEMBERED_BYTES);
 }

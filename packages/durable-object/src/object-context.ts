@@ -13,11 +13,11 @@ export interface ObjectContext {
 }
 
 /**
- * Characters of a text in one row. A row has 2 MB at most, and a character up to three bytes. A longer text lies in
+ * Characters of a text per row. A row has 2 MB at most, and a character up to three bytes. A longer text is split over
  * several rows.
  */
 const PART_LENGTH = 500_000;
-/** JSON begins with no such character. */
+/** A prefix with which no JSON begins. */
 const REFERENCE = '~';
 
 /** Statements on the database of one object. */
@@ -83,7 +83,7 @@ export class ObjectSql {
   }
 }
 
-/** A surrogate pair stays together: half of it has no form in UTF-8. */
+/** Keeps a surrogate pair together, because half of it has no form in UTF-8. */
 function endOfPart(text: string, start: number): number {
   const end = start + PART_LENGTH;
   const last = text.charCodeAt(end - 1);

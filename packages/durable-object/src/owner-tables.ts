@@ -17,7 +17,7 @@ import type { ObjectSql } from './object-context.js';
 import type { Retention } from './retention.js';
 import type { TaskRows } from './task-rows.js';
 
-/** The parts of the database that the data of users are in. */
+/** The tables with the data of users. */
 interface OwnerTablesOptions {
   readonly sql: ObjectSql;
   readonly rows: TaskRows;

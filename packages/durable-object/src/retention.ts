@@ -3,7 +3,7 @@ import type { ObjectSql } from './object-context.js';
 import type { TaskLog } from './task-log.js';
 import type { TaskRow } from './task-rows.js';
 
-/** So much of the log of a task is kept while it goes on. Older records are in its snapshot only. */
+/** Bytes of the log of a running task that are kept. Older records are only in its snapshot. */
 const LOG_BYTES = 16_777_216;
 
 interface LogRow {
@@ -26,12 +26,12 @@ const OLD_LOGS = `SELECT pk, seq, floor, ended,
 const OLDEST_LOG = `SELECT pk, seq, floor FROM task INDEXED BY task_log WHERE ${IS_FINISHED_LOG} AND pk <> ?
   ORDER BY ended LIMIT 1`;
 
-/** The age of tasks and logs, and the bytes of all logs of finished tasks. */
+/** Bounds the age of tasks and logs, and the bytes of all logs of finished tasks. */
 export class Retention implements FinishedTasks {
   readonly #sql: ObjectSql;
   readonly #log: TaskLog;
   readonly #eventLogBytes: number;
-  /** The bytes of all logs of finished tasks. Undefined if they have to be counted. */
+  /** The bytes of all logs of finished tasks. Undefined until they are counted. */
   #bytes: number | undefined;
 
   constructor(sql: ObjectSql, log: TaskLog, eventLogBytes: number) {
@@ -40,14 +40,14 @@ export class Retention implements FinishedTasks {
     this.#eventLogBytes = eventLogBytes;
   }
 
-  /** Forgets its counts: a transaction was rolled back. */
+  /** Drops the cached counts, because a transaction was rolled back. */
   rolledBack(): void {
     this.#bytes = undefined;
   }
 
-  /** Takes note of a task that has ended. The oldest logs go while all of them take too much. */
+  /** Counts a task that has ended. Deletes the oldest logs while all logs exceed the limit. */
   ended({ pk, bytes }: TaskRow): void {
-    // The tables have the task already.
+    // The tables contain the task already.
     this.#bytes = this.#bytes === undefined ? this.#countBytes() : this.#bytes + bytes;
     while (this.#bytes > this.#eventLogBytes) {
       const oldest = this.#sql.get<LogRow>(OLDEST_LOG, pk);
@@ -56,7 +56,7 @@ export class Retention implements FinishedTasks {
     }
   }
 
-  /** Drops the older half of the log of a task that goes on and on. It has a snapshot of its last record. */
+  /** Deletes the older half of the log of a long-running task, which has a snapshot of its last record. */
   trim(head: TaskRow): void {
     const { pk, seq: last, bytes } = head;
     const sizes = 'SELECT seq, bytes FROM record WHERE task = ? ORDER BY seq';
@@ -71,7 +71,7 @@ export class Retention implements FinishedTasks {
     trimLog(log, LOG_BYTES);
   }
 
-  /** Removes a task with all that hangs on it. */
+  /** Deletes a task with its events, webhooks and idempotency keys. */
   remove(pk: number): void {
     const { bytes = 0 } =
       this.#sql.get<{ bytes: number }>('SELECT log_bytes AS bytes FROM task WHERE pk = ? AND ended IS NOT NULL', pk) ??

@@ -1,7 +1,7 @@
 import { isInterrupted, StorageError, TASK_STATES } from 'parley-a2a/storage-engine';
 import type { ObjectSql } from './object-context.js';
 
-/** The version of the tables. An object with tables of a newer version is refused. */
+/** The version of the tables. A newer version is refused. */
 export const SCHEMA_VERSION = 2;
 
 /** The condition of the index of tasks that wait for their caller. */
@@ -74,7 +74,7 @@ CREATE INDEX message_key_expires ON message_key (lasting, expires);
 CREATE TABLE long_text (id INTEGER, part INTEGER, text TEXT NOT NULL, PRIMARY KEY (id, part)) WITHOUT ROWID;
 `;
 
-/** Triggers that delete the long texts of a column when its row goes or gets another value. */
+/** Triggers that delete the long texts of a column when its row is deleted or gets another value. */
 function triggersOf([table, columns]: readonly [table: string, columns: readonly string[]]): string {
   return columns
     .map((column) => {
@@ -91,7 +91,7 @@ function triggersOf([table, columns]: readonly [table: string, columns: readonly
 const MIGRATIONS = ['ALTER TABLE push_queue ADD COLUMN trace TEXT;'] as const;
 
 /**
- * Makes the tables in an empty object, or brings those of an older version to this one.
+ * Creates the tables in an empty object, or migrates those of an older version.
  * @throws StorageError for an object with tables of a newer version.
  */
 export function prepareSchema(sql: ObjectSql): void {

@@ -2,7 +2,7 @@ import { firstBytes, LogRecord, type RecordTexts, type Task, TaskBuilder } from 
 import type { ObjectSql } from './object-context.js';
 import type { TaskRow } from './task-rows.js';
 
-/** Rows of a log that one statement reads. */
+/** Rows of a log per statement. */
 const READ_AT_ONCE = 200;
 
 const RECORDS = `SELECT seq, turn, event, history, metadata FROM record WHERE task = ? AND seq > ?
@@ -19,13 +19,13 @@ export class TaskLog {
     this.#sql = sql;
   }
 
-  /** Writes records. Returns about the bytes that they take. */
+  /** Inserts records. Returns their approximate bytes. */
   insert(pk: number, records: readonly LogRecord[]): number {
     let sum = 0;
     for (const record of records) {
       const { seq, turn, event, history, metadata } = record;
       const texts = [event, history, metadata].map((value) => this.#sql.textValue(value));
-      // Without the JSON of the extras, which are small mostly.
+      // Without the JSON of the extras, which is mostly small.
       const bytes = record.text.length + 100;
       sum += bytes;
       this.#sql.run('INSERT INTO record VALUES (?, ?, ?, ?, ?, ?, ?)', pk, seq, turn, bytes, ...texts);
@@ -54,12 +54,12 @@ export class TaskLog {
     }
   }
 
-  /** The records after a sequence number until their events have so much JSON, and at least one. */
+  /** The records after a sequence number, up to `maxBytes` of JSON, but at least one. */
   first(pk: number, after: number, maxBytes: number): readonly LogRecord[] {
     return firstBytes(this.after(pk, after), maxBytes, ({ text }) => text.length);
   }
 
-  /** Deletes the records below a sequence number. Returns about the bytes that they took. */
+  /** Deletes the records below a sequence number. Returns their approximate bytes. */
   drop(pk: number, floor: number): number {
     const sum = 'SELECT sum(bytes) AS bytes FROM record WHERE task = ? AND seq < ?';
     const freed = this.#sql.get<{ bytes: number | null }>(sum, pk, floor)?.bytes ?? 0;

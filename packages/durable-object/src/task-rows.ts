@@ -7,7 +7,7 @@ export interface QueuedTurn {
   readonly place: number;
 }
 
-/** A task as a call found it. Writes of the call change it as well. */
+/** The row of a task as a call has read it. Writes of the call change it as well. */
 export interface TaskRow extends LocalHead {
   readonly pk: number;
   readonly scopePk: number;
@@ -22,7 +22,7 @@ export interface TaskRow extends LocalHead {
   began: number;
   queue: readonly QueuedTurn[];
   holder: Holder | undefined;
-  /** About what its records take. */
+  /** Approximate bytes of its records. */
   bytes: number;
 }
 
@@ -69,7 +69,7 @@ export class TaskRows {
     return this.#rowOf(this.#sql.get<Columns>(BY_PK, pk));
   }
 
-  /** The tasks of a list of row ids, without those that are gone. */
+  /** The tasks of a list of row ids. Deleted ones are skipped. */
   *each(pks: Iterable<number>): Generator<TaskRow, void> {
     for (const pk of pks) {
       const row = this.get(pk);
@@ -77,12 +77,12 @@ export class TaskRows {
     }
   }
 
-  /** The number of a scope that has anything. */
+  /** The id of a scope that exists. */
   scope({ agent, tenant, owner }: Scope): number | undefined {
     return this.#sql.get<{ pk: number }>(SCOPE, agent, tenant, owner)?.pk;
   }
 
-  /** The number of a scope, which gets one if it has none. */
+  /** The id of a scope, which is inserted if it is missing. */
   scopeOf(scope: Scope): number {
     const known = this.scope(scope);
     if (known !== undefined) return known;
@@ -112,7 +112,7 @@ export class TaskRows {
       began: columns.began,
       queue: columns.first_place === null ? [] : this.#sql.all<QueuedTurn>(queued, pk),
       holder: turn === null ? undefined : holder,
-      // `head` is what claims look at.
+      // The part that claims check.
       get head() {
         return this;
       },

@@ -53,7 +53,7 @@ const LOAD = `SELECT (SELECT count(*) FROM turn)
   (SELECT count(*) FROM push_queue WHERE due IS NOT NULL) AS pendingDeliveries,
   (SELECT min(due) FROM push_queue WHERE due IS NOT NULL) AS oldestDue`;
 
-/** The parts of the database that tasks are in. */
+/** The tables with tasks. */
 interface TaskTablesOptions {
   readonly sql: ObjectSql;
   readonly rows: TaskRows;
@@ -65,7 +65,7 @@ interface TaskTablesOptions {
 /** The tables of tasks and turns. */
 export class TaskTables implements LocalTasks<TaskRow> {
   readonly #to: TaskTablesOptions;
-  /** The place of the turn that came last. */
+  /** The place of the last turn. */
   #place: number;
 
   constructor(options: TaskTablesOptions) {

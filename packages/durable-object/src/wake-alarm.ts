@@ -15,13 +15,13 @@ const WORK = `SELECT EXISTS (SELECT 1 FROM task WHERE first_place IS NOT NULL)
   (SELECT min(due) FROM push_queue WHERE due > ?) AS due`;
 
 /**
- * The alarm that wakes an evicted object. It is set while turns wait or run, or deliveries are pending. An object that
- * lives ends no lease, so the alarm stands in for the ends of leases. It comes again and again while a turn runs, which
- * also shows the platform that the object is in use. A retry of a delivery has the alarm at its time.
+ * The alarm that wakes an evicted object. It is set while turns wait or run, or deliveries are pending. No lease
+ * expires while an object runs, so the alarm replaces the expiry. It repeats while a turn runs, which also shows the
+ * platform that the object is in use. For a retry of a delivery, the alarm is set to its time.
  */
 export class WakeAlarm {
   readonly #options: WakeAlarmOptions;
-  /** The time of the alarm. Undefined: not known, or none. */
+  /** The time of the alarm. Undefined: unknown, or none. */
   #time: number | undefined;
   /** The reason why the last alarm could not be set. */
   #fault: unknown;
@@ -48,18 +48,18 @@ export class WakeAlarm {
     });
   }
 
-  /** Forgets the time: the transaction that set it was rolled back. */
+  /** Drops the cached time, because the transaction that set it was rolled back. */
   rolledBack(): void {
     this.#time = undefined;
   }
 
-  /** Sets the next alarm when the last one has come. */
+  /** Sets the next alarm after the last one. */
   renew(): void {
     this.#time = undefined;
     this.set();
   }
 
-  /** The next write tries again. */
+  /** The next write retries. */
   #throwFault(): never {
     const cause = this.#fault;
     this.#fault = undefined;

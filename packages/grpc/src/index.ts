@@ -14,7 +14,7 @@ export type { GrpcBindingOptions } from './server/grpc-options.js';
 export interface GrpcTransportOptions {
   /**
    * True: addresses without a scheme and those of http are called without TLS. Default: only loopback is. Credentials
-   * then cross the network in clear, so use it only inside of a protected one.
+   * are then sent unencrypted, so use it only inside of a protected network.
    */
   readonly plaintext?: boolean;
   /** Certificates. With them, addresses of loopback without a scheme get TLS, too. */
@@ -38,8 +38,8 @@ const schema = closed({
 });
 
 /**
- * The client's half of gRPC, for `connect(url, { bindings: [grpcTransport()] })`. All clients with the same value share
- * their connections. The first call loads gRPC.
+ * gRPC for clients: `connect(url, { bindings: [grpcTransport()] })`. All clients with the same value share their
+ * connections. The first call loads gRPC.
  * @throws OptionsError naming every option at fault.
  */
 export function grpcTransport(options: GrpcTransportOptions = {}): ClientBinding {
@@ -51,7 +51,7 @@ export function grpcTransport(options: GrpcTransportOptions = {}): ClientBinding
   if (problems.length > 0) throw new OptionsError('grpcTransport', problems);
   const channels = new GrpcChannels({ plaintext, tls, idleMs, lookup: systemLookup() });
   return {
-    // Pings of HTTP/2 find them.
+    // HTTP/2 pings detect them.
     findsLostConnections: true,
     opensStreamsLate: true,
     speaks: ({ protocolBinding, protocolVersion, url }) =>

@@ -4,8 +4,8 @@ import { GrpcBinding } from './server/grpc-binding.js';
 import { type GrpcBindingOptions, grpcBindingSchema } from './server/grpc-options.js';
 
 /**
- * gRPC for one agent, on a port of its own: versions 1.0 and 0.3, health and reflection.
- * Given in the option `bindings` of a server.
+ * gRPC for one agent, on its own port: versions 1.0 and 0.3, health and reflection. For the option `bindings` of a
+ * server.
  * @throws OptionsError naming every option that is unknown or wrong.
  */
 export function grpcBinding(options: GrpcBindingOptions = {}): HostExtension {

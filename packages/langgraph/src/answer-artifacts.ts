@@ -14,7 +14,7 @@ export interface AnswerSegment {
 interface Artifact {
   readonly artifactId: string;
   segments: { readonly step: string; readonly node: string; text: string }[];
-  /** The message that writes now. */
+  /** The message that is written now. */
   writer: string | undefined;
   isPublished: boolean;
 }
@@ -22,8 +22,8 @@ interface Artifact {
 const BETWEEN = '\n\n';
 
 /**
- * The answer of a turn: one artifact that grows. A message that another node writes at the same time has an artifact of
- * its own, so that their texts do not mix. The update that begins a message names its node in its metadata.
+ * The answer of a turn: one artifact that grows. A message that another node writes at the same time has its own
+ * artifact, so that their texts do not mix. The update that begins a message names its node in its metadata.
  */
 export class AnswerArtifacts {
   readonly #events: EventQueue;
@@ -35,7 +35,7 @@ export class AnswerArtifacts {
     this.#artifactId = artifactId;
   }
 
-  /** Reads the records of earlier attempts of the turn. Text that is not kept disappears from its artifact. */
+  /** Reads the records of earlier attempts of the turn. Text that is not kept is removed from its artifact. */
   async restore(records: readonly LogRecord[], isKept: (segment: AnswerSegment) => boolean): Promise<void> {
     for (const { event } of records) {
       if (event.artifactUpdate === undefined) continue;
@@ -59,18 +59,18 @@ export class AnswerArtifacts {
     await this.#begin(artifact, { step, node, text });
   }
 
-  /** A message has ended: the next one may follow it. */
+  /** Ends a message: the next one may follow it in the artifact. */
   end(message: string): void {
     for (const artifact of this.#artifacts) if (artifact.writer === message) artifact.writer = undefined;
   }
 
-  /** Takes the text of a message back that has not ended. */
+  /** Removes the text of an unfinished message. */
   dropMessage(message: string): Promise<void> {
     const segment = this.#artifacts.find(({ writer }) => writer === message)?.segments.at(-1);
     return this.drop((other) => other === segment);
   }
 
-  /** Takes text back, such as that of a node that runs again. */
+  /** Removes text, such as that of a node that runs again. */
   async drop(isDropped: (segment: AnswerSegment) => boolean): Promise<void> {
     for (const artifact of this.#artifacts) {
       const kept = artifact.segments.filter((segment) => !isDropped(segment));
@@ -83,7 +83,7 @@ export class AnswerArtifacts {
     }
   }
 
-  /** True if a node has written a text in full. */
+  /** True if a node has written exactly this text. */
   hasText({ step, text }: Pick<AnswerSegment, 'step' | 'text'>): boolean {
     return this.#artifacts.some(({ segments }) =>
       segments.some((segment) => segment.step === step && segment.text === text),

@@ -34,14 +34,14 @@ interface Place {
 const SILENT_TAGS = ['nostream', 'langsmith:nostream'];
 
 /**
- * Publishes the text of the models of a graph. LangGraph awaits the callbacks, so a model waits while the storage is
- * slower. If checkpoints last, the text of a node is committed before the node ends: no checkpoint has an answer that
+ * Publishes the text of the models of a graph. LangGraph awaits the callbacks, so a slow storage slows the model down.
+ * With durable checkpoints, the text of a node is committed before the node ends. So no checkpoint has an answer that
  * the task lacks.
  */
 export class AnswerCallbacks extends BaseCallbackHandler {
   readonly name = 'ParleyAnswer';
   override readonly awaitHandlers = true;
-  /** Models that nodes call with `invoke` stream as well. */
+  /** Makes models stream that nodes call with `invoke`. */
   readonly lc_prefer_streaming = true;
   readonly #options: AnswerCallbacksOptions;
   readonly #models = new Map<string, Place>();
@@ -57,7 +57,7 @@ export class AnswerCallbacks extends BaseCallbackHandler {
     this.#options = options;
   }
 
-  /** Absent if no model has told its usage. */
+  /** Absent if no model has reported its usage. */
   get usage(): GraphUsage | undefined {
     return this.#usage;
   }
@@ -100,14 +100,14 @@ export class AnswerCallbacks extends BaseCallbackHandler {
     this.#models.delete(runId);
     this.#seenIds.add(`run-${runId}`);
     if (message !== undefined) this.#note(message);
-    // A model that cannot stream has its whole text here.
+    // A model without streaming has its whole text here.
     if (!this.#streaming.delete(runId)) await this.#write(runId, place, message?.text ?? '');
     await this.#end(runId);
   }
 
   override async handleLLMError(_error: unknown, runId: string): Promise<void> {
     this.#models.delete(runId);
-    // The node may call the model again, or another one.
+    // After an error, the node may call the model again, or another one.
     if (this.#streaming.delete(runId)) await this.#ignoreEnd(this.#options.answer.dropMessage(runId));
   }
 
@@ -127,7 +127,7 @@ export class AnswerCallbacks extends BaseCallbackHandler {
     const isInner = [...this.#nodes.values()].some(({ step }) => step === place.step);
     this.#nodes.set(runId, place);
     if (isInner) return;
-    // A node that runs again after an error begins its text again.
+    // A node that runs again after an error writes its text again.
     const isOwn = ({ step }: AnswerSegment) => step === place.step || step.startsWith(`${place.step}|`);
     await this.#ignoreEnd(this.#options.answer.drop(isOwn));
   }
@@ -159,12 +159,12 @@ export class AnswerCallbacks extends BaseCallbackHandler {
     if (this.#options.isDurable) await this.#ignoreEnd(this.#options.events.flush());
   }
 
-  /** Events are refused once the turn is over. The graph hears that by its signal. */
+  /** Events are refused after the end of the turn. The graph is stopped by its signal, so the error is ignored. */
   #ignoreEnd(published: Promise<unknown>): Promise<unknown> {
     return published.catch(() => {});
   }
 
-  /** The node of a callback. `undefined` if its text is no part of the answer. */
+  /** The node of a callback; `undefined` if its text is not part of the answer. */
   #placeOf(metadata: Metadata): Place | undefined {
     const { langgraph_node: node, langgraph_checkpoint_ns: step } = metadata ?? {};
     if (typeof node !== 'string' || typeof step !== 'string') return undefined;
@@ -181,7 +181,7 @@ export class AnswerCallbacks extends BaseCallbackHandler {
     return this.#seen.has(message) || (message.id !== undefined && this.#seenIds.has(message.id));
   }
 
-  /** Usually LangChain only logs errors of callbacks. A budget that is used up ends the graph. */
+  /** Counts tokens. A used-up budget must end the graph, although LangChain usually only logs errors of callbacks. */
   async #count(usage?: TokenUsage): Promise<void> {
     try {
       await this.#options.context.countTokens(usage);

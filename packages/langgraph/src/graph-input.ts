@@ -20,7 +20,7 @@ export interface ContentBlock {
   readonly url?: string;
 }
 
-/** The input of a graph whose thread has the earlier messages: the new message. */
+/** The input of a graph whose thread stores the earlier messages: only the new message. */
 export async function messageInput(
   context: RequestContext,
   fileBytes?: number,
@@ -28,7 +28,8 @@ export async function messageInput(
   const { message, taskId } = context;
   const readable = await readableFiles(context, message.parts, fileBytes);
   const content = contentOf(message.parts.map(readable));
-  // An id of the client alone could be that of an earlier message, which the graph would replace.
+  // The id contains that of the task. An id of the client alone could equal that of an earlier message, which the graph
+  // would replace.
   return { messages: [{ role: 'user', content, id: `${taskId}/${message.messageId}` }] };
 }
 

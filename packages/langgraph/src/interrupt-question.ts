@@ -22,8 +22,8 @@ export interface InterruptAnswers {
 }
 
 /**
- * The questions of interrupts, for INPUT_REQUIRED: for each a text, and a data part `{ interruptId, value }` with the
- * `responseSchema` of the interrupt, if it has one. `note`: why they are asked again, above the first text.
+ * The questions of interrupts, for INPUT_REQUIRED. Each has a text, and a data part `{ interruptId, value }` with the
+ * `responseSchema` of the interrupt, if it has one. `note` is the reason for asking again, above the first text.
  */
 export function questionParts(interrupts: readonly OpenInterrupt[], note?: string): readonly Part[] {
   return interrupts.flatMap(({ id, value, response_schema }, at): Part[] => {
@@ -86,7 +86,7 @@ function readingOf(parts: readonly Part[], { response_schema }: OpenInterrupt): 
   const rules = { schema: schema as JsonObject, canDecline: false };
   const reading = readAnswer(parts, rules);
   const [part] = parts;
-  // A client may give the words of a person as data.
+  // A client may send the words of a person as data.
   const isWord =
     reading.kind === 'unfit' && part !== undefined && part.data !== undefined && typeof part.data === 'string';
   return isWord ? readText(part.data, rules) : reading;
@@ -100,7 +100,7 @@ function wholeAnswer(parts: readonly Part[]): JsonValue {
   return (parts.length === 1 ? parts[0] : parts) as unknown as JsonValue;
 }
 
-/** The value of a graph as JSON. A value that JSON cannot say becomes a text. */
+/** The value of a graph as JSON. A value without a JSON form becomes a text. */
 export function jsonOf(value: unknown): JsonValue {
   try {
     return JSON.parse(JSON.stringify(value) ?? 'null') as JsonValue;

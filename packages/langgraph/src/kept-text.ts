@@ -1,8 +1,8 @@
 import { type GraphSnapshot, type GraphTask, unfinishedTasks } from './runnable-graph.js';
 
 /**
- * True if a node that runs again wrote the text: its step has no checkpoint yet. A step is named as LangGraph names its
- * namespace: `node:task` for each graph from the outermost, joined by `|`.
+ * True if the text is from a node that will run again, because its step has no checkpoint yet. `step` is the namespace
+ * of LangGraph: `node:task` for each graph from the outermost, joined by `|`.
  */
 export function isWrittenAgain(step: string, snapshot: GraphSnapshot): boolean {
   const ids = step.split('|').flatMap((segment) => {

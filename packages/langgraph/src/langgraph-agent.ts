@@ -27,7 +27,7 @@ import { type TurnStart, turnStart } from './turn-start.js';
 
 /** A graph as an agent. */
 export interface LangGraphAgentOptions {
-  /** The compiled graph. With a checkpointer it remembers its conversations, and can ask by interrupts. */
+  /** The compiled graph. With a checkpointer it stores its conversations, and can ask questions by interrupts. */
   readonly graph: RunnableGraph;
   /** Distinguishes agents that share a checkpointer. Default: "". */
   readonly name?: string;
@@ -36,24 +36,24 @@ export interface LangGraphAgentOptions {
    */
   readonly input?: (context: RequestContext) => unknown;
   /**
-   * The most bytes of files of this server that the input has, those of the newest messages first. Urls of others stay
+   * Maximum bytes of files of this server that the input has, those of the newest messages first. Urls of others stay
    * urls. Default: 16 MiB.
    */
   readonly fileBytes?: number;
-  /** The artifact of the final state, instead of the text of the models. */
+  /** Makes the artifact from the final state, instead of the text of the models. */
   readonly output?: (state: unknown, context: RequestContext) => ArtifactContent | undefined;
   /** The nodes whose text is the answer. Default: all. */
   readonly nodes?: readonly string[];
   /** Shows the name of each node that begins, as metadata of a status. Default: true. */
   readonly steps?: boolean;
-  /** The status for an event of `config.writer`. Default: a text as it is, other values as a data part. */
+  /** Makes the status for an event of `config.writer`. Default: a string as text, other values as a data part. */
   readonly custom?: (value: unknown) => StatusContent | undefined;
-  /** The context of the run for the nodes, such as the user. */
+  /** Makes the context of the run for the nodes, such as the user. */
   readonly runContext?: (context: RequestContext) => Readonly<Record<string, unknown>>;
-  /** The most steps of a turn. A graph that needs more fails. Default: that of LangGraph. */
+  /** Maximum number of steps of a turn. A graph that needs more fails. Default: that of LangGraph. */
   readonly recursionLimit?: number;
   /**
-   * True if a turn goes on from its last checkpoint after its process died. Default: true with any checkpointer but
+   * True if a turn resumes from its last checkpoint after its process died. Default: true with any checkpointer but
    * `MemorySaver`. Required for a checkpointer that is derived from it.
    */
   readonly resumable?: boolean;
@@ -99,7 +99,7 @@ export function langGraphAgent(options: LangGraphAgentOptions): AgentExecutor {
         });
         await threads.run(thread, context.signal, () => turn.runOn(thread));
       } catch (error) {
-        // The engine ends the task, with the reason of the abort.
+        // The engine ends an aborted task.
         if (context.signal.aborted) return;
         if (!(error instanceof GraphRecursionError)) throw error;
         await events.fail('The agent needed more steps than it may take.');
@@ -177,7 +177,7 @@ class GraphTurn {
     await this.#complete();
   }
 
-  /** Finds the first step of the turn, and the text that an earlier attempt may keep. */
+  /** Decides how the turn starts, and restores the text of an earlier attempt. */
   async #start(config: object): Promise<TurnStart> {
     const { message, history, checkpoint: saved } = this.#context;
     const snapshot = await this.#options.graph.getState(config, { subgraphs: true });
@@ -200,8 +200,8 @@ class GraphTurn {
       case 'answer':
         return this.#stream(new Command({ resume: start.answers }), config);
       case 'continue': {
-        // Tasks are absent if the process has ended between the last checkpoint of the graph and the end of the task.
-        // They are present if all of them have run and their checkpoint is missing.
+        // No tasks: the process died between the last checkpoint of the graph and the end of the task. Tasks: all of
+        // them have run, but their checkpoint is missing.
         const { tasks } = await graph.getState(config);
         if (tasks.length > 0) await this.#stream(null, config);
       }
@@ -237,7 +237,7 @@ class GraphTurn {
       case 'custom':
         return this.#showCustom(value);
       case 'tasks':
-        // A task that ends has no input.
+        // Events of the end of a node have no input.
         if (namespace.length > 0 || !('input' in value)) return;
         return this.#events.working(undefined, { metadata: { node: value.name } });
       case 'values':

@@ -1,4 +1,4 @@
-/** A compiled graph of LangGraph, as far as an agent uses it. */
+/** The part of a compiled LangGraph graph that an agent uses. */
 export interface RunnableGraph {
   readonly checkpointer?: unknown;
   stream(input: unknown, options: object): Promise<AsyncIterable<unknown>>;
@@ -34,7 +34,7 @@ export interface GraphInterrupt {
 /** A write of a step that has not ended: the id of its task, the channel and the value. */
 type PendingWrite = readonly [taskId: string, channel: string, value: unknown];
 
-/** The checkpointer of a graph, as far as an agent uses it. */
+/** The part of a checkpointer that an agent uses. */
 interface Checkpointer {
   getTuple(config: object): Promise<{ readonly pendingWrites?: readonly PendingWrite[] } | undefined>;
 }
@@ -44,14 +44,14 @@ export function checkpointerOf({ checkpointer }: RunnableGraph): Checkpointer | 
   return typeof checkpointer === 'object' && checkpointer !== null ? (checkpointer as Checkpointer) : undefined;
 }
 
-/** The nodes of the next step that have not run. `next` lacks the nodes that have taken an answer and ask again. */
+/** The nodes of the next step that have not run. `next` lacks nodes that have got an answer and ask again. */
 export function unfinishedTasks({ tasks, next }: GraphSnapshot): readonly GraphTask[] {
   return tasks.filter(
     ({ name, result, interrupts }) => result === undefined && (next.includes(name) || interrupts.length > 0),
   );
 }
 
-/** The open questions of a thread. A graph that pauses beside a node has no interrupt, and asks by the name. */
+/** The open questions of a thread. A graph that pauses at a node without an interrupt asks by the name of that node. */
 export function openInterrupts(snapshot: GraphSnapshot): readonly (GraphInterrupt & { readonly id: string })[] {
   const unfinished = unfinishedTasks(snapshot);
   const asked = unfinished.flatMap(({ interrupts }) =>

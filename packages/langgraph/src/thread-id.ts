@@ -11,8 +11,8 @@ export interface ThreadOwner {
 }
 
 /**
- * The thread of a conversation, for the checkpointer: a hash over agent, tenant, user and context. No caller can name
- * the thread of another: each member keeps its place, whatever characters it has.
+ * The thread id of a conversation for the checkpointer: a hash of agent, tenant, user and context. The encoding is
+ * unambiguous, so no caller can get the thread of another.
  */
 export async function threadIdOf(owner: ThreadOwner): Promise<string> {
   if (typeof Object(owner).contextId !== 'string') refuseArgument('threadIdOf', '{ tenant, user, contextId }', owner);

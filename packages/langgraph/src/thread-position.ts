@@ -1,15 +1,15 @@
 import type { JsonValue } from 'parley-a2a';
 import { checkpointerOf, type GraphSnapshot, type RunnableGraph } from './runnable-graph.js';
 
-/** The place of a thread before a turn gave its input: a turn that runs again at another place has given it. */
+/** The position of a thread before a turn. If a repeated turn finds another position, its input was applied already. */
 export interface ThreadPosition {
   /** Absent for a new thread. */
   readonly checkpointId?: string;
-  /** Answers to interrupts that nodes of the next step have taken. */
+  /** Number of answers to interrupts that nodes of the next step have got. */
   readonly answers: number;
 }
 
-/** The place of a thread. */
+/** Reads the position of a thread. */
 export async function positionOf(
   graph: RunnableGraph,
   config: object,
@@ -25,11 +25,11 @@ export async function positionOf(
 
 /** The channel of answers to interrupts. */
 const RESUME = '__resume__';
-/** The ids of nodes are UUIDs. LangGraph notes an answer under the id of its interrupt first, which has no hyphens. */
+/** Ids of nodes are UUIDs. LangGraph first writes an answer under the id of its interrupt, which has no hyphens. */
 const NODE = /^[\da-f]{8}-/;
 const NO_NODE = '00000000-0000-0000-0000-000000000000';
 
-/** True if a saved checkpoint of a turn says the same place. */
+/** True if a stored checkpoint of a turn has the same position. */
 export function isAt(position: ThreadPosition, saved: JsonValue | undefined): boolean {
   if (typeof saved !== 'object' || saved === null) return true;
   const { checkpointId, answers } = saved as Partial<ThreadPosition>;

@@ -1,4 +1,4 @@
-/** Lets one turn at a time work on a thread of this process. Two turns at once would mix their checkpoints. */
+/** Serializes the turns of a thread in this process. Concurrent turns would mix their checkpoints. */
 export class ThreadQueue {
   readonly #last = new Map<string, Promise<void>>();
 
@@ -6,7 +6,7 @@ export class ThreadQueue {
   async run(thread: string, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
     const before = this.#last.get(thread);
     const { promise: over, resolve: end } = Promise.withResolvers<void>();
-    // A turn that stops waiting must not let the next one overtake the turn that still works.
+    // The next turn must also wait for the running one, even if this turn stops waiting.
     const last = Promise.all([before, over]).then(() => {
       if (this.#last.get(thread) === last) this.#last.delete(thread);
     });
@@ -20,7 +20,7 @@ export class ThreadQueue {
   }
 }
 
-/** Resolves with the promise, or when the signal aborts. */
+/** Resolves when the promise does, or when the signal aborts. */
 async function firstOf(promise: Promise<void>, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   const { promise: aborted, resolve } = Promise.withResolvers<void>();

@@ -9,17 +9,17 @@ export type TurnStart =
   | { readonly kind: 'input' }
   /** The message answers interrupts. `fault`: why another of its answers does not fit. */
   | { readonly kind: 'answer'; readonly answers: InterruptAnswers['values']; readonly fault: string | undefined }
-  /** The thread goes on from its last checkpoint. */
+  /** The thread resumes from its last checkpoint. */
   | { readonly kind: 'continue' }
   /** The message has no answer to any question. `fault`: why an answer does not fit. */
   | { readonly kind: 'unclear'; readonly fault: string | undefined }
   /** The thread no longer waits for the answer. */
   | { readonly kind: 'overtaken' };
 
-/** The facts that decide about the start of a turn. */
+/** The inputs of the decision. */
 interface TurnFacts {
   readonly message: Message;
-  /** The message before, which may have asked. */
+  /** The last message before, which may be a question. */
   readonly question: Message | undefined;
   /** The interrupts that the thread waits for. */
   readonly open: readonly OpenInterrupt[];
@@ -28,7 +28,7 @@ interface TurnFacts {
   readonly saved: JsonValue | undefined;
 }
 
-/** Decides about the start of a turn. */
+/** Decides how a turn starts. */
 export function turnStart({ message, question, open, position, saved }: TurnFacts): TurnStart {
   if (!isAt(position, saved)) return { kind: 'continue' };
   const asked = askedIn(question);

@@ -2,15 +2,15 @@
 interface RunningCall<Result> {
   readonly signal: AbortSignal;
   readonly perform: () => Promise<Result>;
-  /** Resolves when no more questions of calls that were given up can arrive. */
+  /** Resolves when no more questions of abandoned calls can arrive. */
   readonly settle: () => Promise<void>;
-  /** True if the server has ended the call with this error. */
+  /** True if the error is the server's answer to the call. */
   readonly isAnswer: (error: unknown) => boolean;
-  /** True if the server may still work on the call after this error, and ask for it. */
+  /** True if the server may still work on the call after this error, and ask a question for it. */
   readonly isLeft: (error: unknown) => boolean;
-  /** True if no other call may run beside this one, because questions could be of either. */
+  /** True if no other call may run concurrently, because a question could belong to either. */
   readonly isAlone: boolean;
-  /** True if a second run does no harm. */
+  /** True if the call may run twice. */
   readonly isIdempotent: boolean;
 }
 
@@ -22,27 +22,29 @@ interface WaitingCall<Call> {
 }
 
 /**
- * The calls of a server that run now. A question that names no call belongs to the only call that is left once the
- * others have their results.
+ * The running calls of a server. A question that names no call belongs to the only running call, once all others have
+ * their results.
  */
 export class AskedCalls<Call> {
   readonly #active = new Map<Call, RunningCall<unknown>>();
   readonly #waiting: WaitingCall<Call>[] = [];
-  /** Questions that wait until one call is left. */
+  /** Number of questions that wait until one call is left. */
   #pending = 0;
-  /** Grows when a call is given up: any question that waits at that time may be one of its questions. */
+  /** Incremented when a call is abandoned: any waiting question may be one of its questions. */
   #givenUp = 0;
   /** True after the first question that named no call. From then on calls run one after another. */
   #hasAsked = false;
-  /** True once the server may still work on a call that is over. A question that names no call may be of that one. */
+  /** True if the server may still work on an abandoned call, to which an unnamed question may belong. */
   #isDoubtful = false;
   readonly #renew: () => Promise<void>;
   #isRenewing = false;
-  /** Idempotent calls whose questions came at the same time, and were dismissed. */
+  /** Idempotent calls with concurrent questions, which were dismissed. */
   readonly #unclear = new Set<Call>();
   #changed = Promise.withResolvers<void>();
 
-  /** `renew` ends the connection. It is called while no call runs, once a question could be of a call that is over. */
+  /**
+   * `renew` closes the connection. It is called while no call runs, if a question could belong to an abandoned call.
+   */
   constructor(renew: () => Promise<void>) {
     this.#renew = renew;
   }
@@ -53,8 +55,8 @@ export class AskedCalls<Call> {
   }
 
   /**
-   * Runs a call once the calls before it let it begin. An idempotent call whose question was dismissed because it was
-   * unclear runs once more, alone. No other call is repeated: it has the result of the server.
+   * Runs a call when earlier calls allow it. An idempotent call whose ambiguous question was dismissed runs again,
+   * alone. No other call is repeated: it has the result of the server.
    */
   async run<Result>(call: Call, running: RunningCall<Result>): Promise<Result> {
     for (;;) {
@@ -67,16 +69,13 @@ export class AskedCalls<Call> {
         const result = await this.#once(call, running);
         if (!this.#unclear.delete(call)) return result;
       } catch (error) {
-        // Servers may end a call by an error if its question is dismissed.
+        // Servers may fail a call if its question is dismissed.
         if (!this.#unclear.delete(call) || !running.isAnswer(error)) throw error;
       }
     }
   }
 
-  /**
-   * The call that a question belongs to. Undefined if that is not known. If all calls wait for answers, their questions
-   * cannot be told apart.
-   */
+  /** The call that a question belongs to. Undefined if it is ambiguous: all calls wait for answers. */
   async asked(): Promise<Call | undefined> {
     const givenUp = this.#givenUp;
     this.#hasAsked = true;
@@ -91,7 +90,7 @@ export class AskedCalls<Call> {
         return only;
       }
       for (const [call, { isIdempotent }] of this.#active) if (isIdempotent) this.#unclear.add(call);
-      // The other questions see the same number.
+      // Other waiting questions must see the same number first.
       await Promise.resolve();
       return undefined;
     } finally {
@@ -114,7 +113,7 @@ export class AskedCalls<Call> {
     }
   }
 
-  /** Lets calls begin in the order of their arrival. Before the next one, a connection in doubt is renewed. */
+  /** Starts waiting calls in the order of their arrival, after renewing a doubtful connection. */
   #admit(): void {
     if (this.#isDoubtful && this.#hasAsked && this.#active.size === 0 && !this.#isRenewing) void this.#renewed();
     for (let [next] = this.#waiting; next !== undefined && this.#mayBegin(next.running); [next] = this.#waiting) {
@@ -132,7 +131,7 @@ export class AskedCalls<Call> {
 
   async #renewed(): Promise<void> {
     this.#isRenewing = true;
-    // A connection that cannot be ended is broken, and broken ones are replaced.
+    // A connection that cannot be closed is broken, and the next call replaces it.
     await this.#renew().catch(() => {});
     this.#isRenewing = false;
     this.#isDoubtful = false;

@@ -1,13 +1,13 @@
 import { printableText } from 'parley-a2a/kit';
 
-/** Cuts a text after so many characters. Characters that steer a terminal or hide text become escapes. */
+/** Truncates a text. Characters that control a terminal or hide text are escaped. */
 export function shortened(text: string, length: number): string {
   const plain = printableText(text.slice(0, length + 1).toWellFormed());
   const cut = plain.length > length ? `${plain.slice(0, length - 1)}…` : plain;
   return cut.toWellFormed();
 }
 
-/** The same on one line. */
+/** As `shortened`, on one line. */
 export function oneLine(text: string, length: number): string {
   return shortened(text, length).replaceAll(/\s+/g, ' ').trim();
 }

@@ -48,8 +48,8 @@ const serverSchemas: OptionSchemas<AgentMcpServerOptions> = {
 };
 
 /**
- * Makes an MCP server of the official SDK for one connection. Its tools are the skills of an agent, or of several.
- * Pass it a transport by `connect`.
+ * Makes an MCP server of the official SDK for one connection. Its tools are the skills of one or more agents. Connect a
+ * transport with `connect`.
  * @throws OptionsError if an agent is a promise, such as that of `connect`.
  */
 export function mcpServerOf(agents: Client | readonly Client[], given: AgentMcpServerOptions = {}): Server {
@@ -58,8 +58,8 @@ export function mcpServerOf(agents: Client | readonly Client[], given: AgentMcpS
 }
 
 /**
- * Serves the skills of an agent, or of several, on standard input and output of this process. Resolves to the server of
- * the official SDK, once it listens.
+ * Serves the skills of one or more agents on standard input and output of this process. Resolves to the server of the
+ * official SDK, once it listens.
  * @throws OptionsError if an agent is a promise, such as that of `connect`.
  */
 export async function serveMcpStdio(
@@ -77,7 +77,7 @@ function serverOf(clients: readonly Client[], { logger = silentLogger, ...option
 }
 
 /**
- * Makes an endpoint of streamable HTTP whose tools are the skills of an agent, or of several.
+ * Makes an endpoint of streamable HTTP whose tools are the skills of one or more agents.
  * @throws OptionsError if an agent is a promise, such as that of `connect`.
  */
 export function mcpEndpointOf(
@@ -130,8 +130,9 @@ const commandSchema = closed({ ...toolSchemas, ...commands });
 const urlSchema = closed({ ...toolSchemas, ...urls });
 
 /**
- * Connects to an MCP server and makes its tools tools of an agent. Close the result at the end. A server with a url
- * that cannot be reached has no tools at first. It is looked for with growing pauses, of 1 s to 60 s, until `close`.
+ * Connects to an MCP server and makes its tools available to an agent. Close the result at the end. If a url cannot be
+ * reached, the list is empty at first. The connection is then retried with growing pauses of 1 s to 60 s, until
+ * `close`.
  * @throws OptionsError if an option is wrong. Rejects if a command does not start, or if a url refuses the client.
  */
 export async function mcpTools(given: McpServerToolsOptions): Promise<McpTools> {
@@ -141,7 +142,7 @@ export async function mcpTools(given: McpServerToolsOptions): Promise<McpTools> 
     throw new OptionsError('mcpTools', ['needs either a command or a url']);
   checkOptions({ subject: 'mcpTools', schema: 'url' in options ? urlSchema : commandSchema, options: given });
   const send = 'url' in options && options.isForeign === true ? await foreignFetch() : plainFetch;
-  // Over HTTP each call has a stream. Standard output is one stream for all calls.
+  // Over HTTP each call has its own stream. Standard output is one stream for all calls.
   const scope = 'url' in options ? await callScope() : undefined;
   const transport = () => mcpTransport(options, send);
   const tools = new McpTools(options, { transport, scope, clock: systemClock, logger });
@@ -155,7 +156,7 @@ export async function mcpTools(given: McpServerToolsOptions): Promise<McpTools> 
   }
 }
 
-/** Not every host has scopes. */
+/** Undefined on hosts without `AsyncLocalStorage`. */
 async function callScope(): Promise<CallScope<AskedCall> | undefined> {
   try {
     const { AsyncLocalStorage } = await import('node:async_hooks');
@@ -167,7 +168,7 @@ async function callScope(): Promise<CallScope<AskedCall> | undefined> {
 
 const plainFetch: McpFetch = (url, init) => fetch(url, init);
 
-/** Calls public addresses only. A stream of the server has no end, so it has no time limit either. */
+/** Calls public addresses only. A stream has no end, so it has no time limit. */
 async function foreignFetch(): Promise<McpFetch> {
   const { guardedFetch } = await import('parley-a2a');
   const guarded = guardedFetch({ bytes: MESSAGE_BYTES, ms: Number.POSITIVE_INFINITY });

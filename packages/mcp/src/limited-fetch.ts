@@ -3,7 +3,7 @@ import { type EventFrame, FrameParser } from 'parley-a2a/kit';
 /** A `fetch` as the SDK calls it. */
 export type McpFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
-/** Ends a response with an error after so many bytes of its body. */
+/** Wraps a `fetch` so that a response fails after `mostBytes` bytes of its body. */
 export function limitedFetch(send: McpFetch, mostBytes: number): McpFetch {
   return async (url, init) => {
     const response = await send(url, init);
@@ -23,8 +23,8 @@ export function limitedFetch(send: McpFetch, mostBytes: number): McpFetch {
 }
 
 /**
- * Passes on the frames of an event stream, without comments and unknown lines. The parser of the SDK makes an error
- * with a stack of each such line, and so a small answer could hold up the process.
+ * Passes on the frames of an event stream, without comments and unknown lines. The parser of the SDK creates an error
+ * with a stack trace for each such line, so a small answer could block the process.
  */
 function framesOnly(): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder();

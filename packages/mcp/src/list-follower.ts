@@ -7,20 +7,20 @@ interface ListFollowerOptions {
   readonly clock: Clock;
 }
 
-/** The pause after a read, in ms. It doubles until the server announces nothing for as long as the last pause. */
+/** The pause after a read, in ms. It doubles as long as the server announces a change within the last pause. */
 const PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
 
 /**
- * Reads a list again once its server says that it has changed. The first change is read at once. Changes that come
- * during a read, or in the pause after it, are read together after the pause. So a server that announces without end
- * causes one read a minute.
+ * Reads a list again after its server has announced a change. The first change is read at once. Changes during a read,
+ * or in the pause after it, are read together after the pause. So endless announcements cause at most one read a
+ * minute.
  */
 export class ListFollower {
   readonly #options: ListFollowerOptions;
   #isStale = false;
   #isClosed = false;
-  /** Ends the pause that is under way. */
+  /** Ends the current pause. */
   #endPause: (() => void) | undefined;
   #isBusy = false;
   #pauseMs = 0;
@@ -31,13 +31,13 @@ export class ListFollower {
     this.#options = options;
   }
 
-  /** Called for each announcement of the server. */
+  /** Call it for each announcement of the server. */
   changed(): void {
     this.#isStale = true;
     if (!this.#isBusy) void this.#follow();
   }
 
-  /** Reads no more. */
+  /** Stops reading. */
   close(): void {
     this.#isClosed = true;
     this.#endPause?.();

@@ -2,20 +2,20 @@ import { isObject, untrustedSchema } from 'parley-a2a/kit';
 import type { StandardSchema } from 'parley-a2a/tools';
 import { shortened } from './bounded-text.js';
 
-/** A tool of an MCP server, after all checks. */
+/** A tool of an MCP server, after validation. */
 export interface ListedTool {
-  /** For models: the name of the connection, `_`, and the name in the server. */
+  /** The name for models: the name of the connection, `_`, and the name in the server. */
   readonly name: string;
   /** The name in the server. */
   readonly remoteName: string;
   readonly description: string;
   readonly input: StandardSchema;
   readonly output: StandardSchema | undefined;
-  /** True if the server runs the tool only as a task. */
+  /** True if the server requires a task for the tool. */
   readonly needsTask: boolean;
 }
 
-/** Tools of one server beyond this number are left out. */
+/** Maximum number of tools of one server. The rest are left out. */
 export const MOST_TOOLS = 256;
 
 const DESCRIPTION_LENGTH = 4_000;

@@ -23,7 +23,7 @@ export interface McpQuestion {
   readonly schema?: JsonObject;
 }
 
-/** Finds the call that code runs for, also in callbacks. `AsyncLocalStorage` of Node.js is one. */
+/** Finds the call that code runs for, including callbacks. `AsyncLocalStorage` of Node.js is one. */
 export interface CallScope<Call> {
   run<Result>(call: Call, task: () => Result): Result;
   getStore(): Call | undefined;
@@ -35,9 +35,9 @@ export interface McpConnectionOptions<Call> {
   readonly transport: () => Promise<Transport>;
   /** The longest wait for a connection or a list, in ms. */
   readonly connectMs: number;
-  /** Called when the server says that its list has changed. */
+  /** Called when the server announces a change of its list. */
   readonly changed: () => void;
-  /** Answers a question. `call`: the call on whose stream it came. Absent: the server may not ask. */
+  /** Answers a question. `call`: the call on whose stream it arrived. Absent: the server may not ask. */
   readonly elicit: ((question: McpQuestion, call: Call | undefined) => Promise<ToolAnswer>) | undefined;
   /** Absent: the transport has one stream for all calls, or the host has no such scopes. */
   readonly scope: CallScope<Call> | undefined;
@@ -48,7 +48,7 @@ interface McpToolCall<Call> {
   readonly call: Call;
   readonly name: string;
   readonly input: unknown;
-  /** True if the server runs the tool only as a task. */
+  /** True if the server requires a task for the tool. */
   readonly needsTask: boolean;
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
@@ -59,14 +59,14 @@ interface McpToolCall<Call> {
 const PAGES = 20;
 const SETTLE_MS = 2_000;
 const CANCEL_MS = 5_000;
-/** Checks nothing: the schemas of strangers are checked elsewhere, with bounds. */
+/** Accepts everything: untrusted schemas are checked elsewhere, with bounds. */
 const NO_CHECK = {
   getValidator:
     <T>(): JsonSchemaValidator<T> =>
     (data) => ({ valid: true, data: data as T, errorMessage: undefined }),
 };
 
-/** A connection to an MCP server. Connects when it is needed, and again after the server has gone. */
+/** A connection to an MCP server. Connects on demand, and reconnects after the server has closed. */
 export class McpConnection<Call> {
   readonly #options: McpConnectionOptions<Call>;
   #client: Promise<Client> | undefined;
@@ -85,7 +85,7 @@ export class McpConnection<Call> {
     for (let page = 0; page < PAGES && tools.length < MOST_TOOLS; page++) {
       const params = cursor === undefined ? {} : { cursor };
       const options = { timeout: this.#options.connectMs };
-      // The schema of the SDK for lists refuses all tools for one that is wrong.
+      // The list schema of the SDK would refuse all tools if one is wrong.
       const listed = await client.request({ method: 'tools/list', params }, ResultSchema, options);
       if (!Array.isArray(listed.tools)) throw new Error('The MCP server lists no tools');
       tools.push(...listed.tools);
@@ -100,33 +100,33 @@ export class McpConnection<Call> {
     const { scope } = this.#options;
     const { call } = toolCall;
     const send = (client: Client) => sentCall(client, toolCall);
-    // The stream of the answer is read within the scope. Connecting stays outside: its stream is that of all calls.
+    // The answer stream is read within the scope. Connecting stays outside, because its stream is that of all calls.
     const scoped = (client: Client) => (scope === undefined ? send(client) : scope.run(call, () => send(client)));
     const client = await this.#connected();
     try {
       return (await scoped(client)) as JsonObject;
     } catch (error) {
       if (!isUnknownSession(error)) throw error;
-      // The server has restarted and refused the call, so it did not run.
+      // The server has restarted and refused the call, which therefore did not run.
       await client.close();
       return (await scoped(await this.#connected())) as JsonObject;
     }
   }
 
-  /** Resolves when the server has read all messages so far, or after a while. */
+  /** Resolves when the server has read all messages so far, or after a time limit. */
   async settle(): Promise<void> {
     if (this.#isClosed) return;
     const client = await this.#client?.catch(() => undefined);
     await client?.ping({ timeout: SETTLE_MS }).catch(() => {});
   }
 
-  /** Ends the connection for good. */
+  /** Closes the connection permanently. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.end();
   }
 
-  /** Ends the connection, and the process of the server if this connection started it. The next call connects again. */
+  /** Closes the connection, and stops the server process if this connection started it. The next call reconnects. */
   async end(): Promise<void> {
     const client = await this.#client?.catch(() => undefined);
     await client?.close();
@@ -159,7 +159,7 @@ export class McpConnection<Call> {
       });
     try {
       await client.connect(await transport(), { timeout: connectMs });
-      // Another process may have other tools.
+      // A new process may have other tools.
       if (this.#wasConnected) changed();
       this.#wasConnected = true;
       return client;
@@ -175,16 +175,16 @@ async function sentCall(client: Client, call: McpToolCall<unknown>): Promise<Cal
   const options = { signal, timeout: timeoutMs, maxTotalTimeout: timeoutMs };
   const params = { name, arguments: input as Record<string, unknown>, ...(trace && { _meta: { ...trace } }) };
   const request = { method: 'tools/call', params } as const;
-  // By the protocol, a server without the capability takes plain calls, also of such a tool.
+  // By the protocol, a server without the capability accepts plain calls, even of such a tool.
   const isTask = needsTask && client.getServerCapabilities()?.tasks?.requests?.tools?.call !== undefined;
   if (!isTask) return client.request(request, CallToolResultSchema, options);
   const { task } = await client.request(request, CreateTaskResultSchema, { ...options, task: { ttl: 2 * timeoutMs } });
   const { taskId } = task;
   try {
-    // The server answers when the task has ended. Until then its questions come on the stream of this request.
+    // The server answers when the task has ended. Until then its questions arrive on the stream of this request.
     return await client.experimental.tasks.getTaskResult(taskId, CallToolResultSchema, options);
   } catch (error) {
-    // The task of an ended call has no reader left. One that has ended itself cannot be canceled.
+    // Nothing reads the task of an ended call. A task that has ended itself cannot be canceled.
     await client.experimental.tasks.cancelTask(taskId, { timeout: CANCEL_MS }).catch(() => {});
     throw error;
   }

@@ -8,7 +8,7 @@ import { ReplayBuffer } from './replay-buffer.js';
 
 /** Options of an MCP endpoint. All have defaults. */
 export interface McpEndpointOptions {
-  /** Names that the header Host may have, without a port. Default: names of the own machine. */
+  /** Allowed names in the header Host, without a port. Default: names of this machine. */
   readonly hosts?: readonly string[];
   /** Origins of web pages that may call. Default: none. */
   readonly origins?: readonly string[];
@@ -19,9 +19,9 @@ export interface McpEndpointOptions {
   readonly sessions?: number;
   /** The time in ms after which an unused session ends, once another one begins; default 30 minutes. */
   readonly idleMs?: number;
-  /** The most bytes of a request; default 4 MiB. */
+  /** Maximum size of a request in bytes; default 4 MiB. */
   readonly requestBytes?: number;
-  /** The most bytes of sent messages that are kept for clients that lost their connection; default 32 MiB. 0: none. */
+  /** Maximum bytes of sent messages that are stored for clients that lost their connection; default 32 MiB. 0: none. */
   readonly replayBytes?: number;
 }
 
@@ -49,9 +49,9 @@ interface Session {
   readonly transport: WebStandardStreamableHTTPServerTransport;
   /** Monotonic time. */
   usedAt: number;
-  /** HTTP requests whose answers have not ended, such as the stream that a client keeps. */
+  /** HTTP requests with unfinished answers, such as the stream that a client keeps open. */
   open: number;
-  /** The requests that have no result yet. */
+  /** The requests without a result. */
   readonly calls: ReadonlyMap<RequestId, JSONRPCRequest>;
 }
 
@@ -84,7 +84,7 @@ export class McpEndpoint {
     const id = request.headers.get(SESSION_HEADER);
     if (id === null) return this.#begin(request);
     const session = this.#sessions.get(id);
-    // By the protocol, a client then begins a new session.
+    // By the protocol, this status makes a client begin a new session.
     if (session === undefined) return new Response('There is no such session.\n', { status: 404 });
     return this.#answer(session, request);
   }
@@ -95,7 +95,7 @@ export class McpEndpoint {
     await this.#setup.clock.hold(Promise.all(Array.from(this.#sessions.values(), endSession)));
   }
 
-  /** A web page that rebinds its own name must not reach a server of this machine. */
+  /** A web page must not reach a server of this machine by DNS rebinding. */
   #refusal({ url, headers }: Request): string | undefined {
     if (this.#isClosed) return 'The server is closed.';
     const { hosts = LOCAL, origins = [] } = this.#options;
@@ -127,7 +127,7 @@ export class McpEndpoint {
       if (transport.sessionId !== undefined) this.#sessions.delete(transport.sessionId);
     };
     const response = await this.#answer(made, request);
-    // Only the first message of a client begins a session.
+    // Only an initialize request begins a session.
     if (session === undefined) await transport.close();
     return response;
   }
@@ -155,8 +155,8 @@ export class McpEndpoint {
   }
 
   /**
-   * Ends sessions that are unused for too long. If there are too many, ends those without a call first, and of these
-   * those without a stream. Of equal ones, that which was unused for longest ends.
+   * Closes idle sessions. If there are too many, closes those without a call first, then those without a stream, and
+   * the longest unused one of each group.
    */
   #makeRoom(): void {
     const { sessions = SESSIONS, idleMs = IDLE_MS } = this.#options;
@@ -175,7 +175,7 @@ export class McpEndpoint {
 
 const SESSION_ENDED_TEXT = 'The session has ended. Begin a new one, and read the task of the call there.';
 
-/** Ends a session. Its running calls get an error: their clients would wait for results that cannot come. */
+/** Closes a session. Its running calls get an error, because their clients would wait forever. */
 async function endSession({ transport, calls }: Session): Promise<void> {
   const error = { code: ErrorCode.ConnectionClosed, message: SESSION_ENDED_TEXT };
   await Promise.allSettled(
@@ -184,7 +184,7 @@ async function endSession({ transport, calls }: Session): Promise<void> {
   await transport.close();
 }
 
-/** The requests of a client that have no result yet. The map changes with each of them. */
+/** The requests of a client without a result. The map is updated with each message. */
 function watchedCalls(transport: Transport): Session['calls'] {
   const calls = new Map<RequestId, JSONRPCRequest>();
   const { onmessage } = transport;
@@ -200,7 +200,7 @@ function watchedCalls(transport: Transport): Session['calls'] {
   return calls;
 }
 
-/** Tells once that a body has been read to its end, or that its reader has gone. */
+/** Calls `ended` once, when a body has been read to its end or its reader has left. */
 function watched(body: ReadableStream<Uint8Array>, ended: () => void): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   let isOver = false;

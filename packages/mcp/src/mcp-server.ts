@@ -35,17 +35,17 @@ export interface McpServerOptions {
   readonly version?: string;
   /** Text for the model of the client. Default: how to go on with a task and a conversation. */
   readonly instructions?: string;
-  /** The longest wait for a turn of an agent, in ms; default 15 minutes. Its task goes on after that. */
+  /** Time limit for a turn of an agent, in ms; default 15 minutes. Its task continues after that. */
   readonly turnMs?: number;
-  /** The longest wait for an answer of the user, in ms; default 10 minutes. */
+  /** Time limit for an answer of the user, in ms; default 10 minutes. */
   readonly answerMs?: number;
-  /** The most content of a result, in bytes; default 1 MiB. */
+  /** Maximum size of a result, in bytes; default 1 MiB. */
   readonly resultBytes?: number;
-  /** The most calls at the same time; default 32. Requests for results of tasks count too. */
+  /** Maximum number of concurrent calls; default 32. Requests for results of tasks count, too. */
   readonly calls?: number;
-  /** The most tasks of a session; default 100. The oldest one that has ended gives way to a new one. */
+  /** Maximum number of tasks of a session; default 100. Beyond it, the oldest ended one is replaced by a new one. */
   readonly tasks?: number;
-  /** The longest time that a session knows a task, in ms; default 24 hours. The agent keeps it by its own rules. */
+  /** Maximum time that a session stores a task, in ms; default 24 hours. The agent has its own retention. */
   readonly taskMs?: number;
 }
 
@@ -93,11 +93,11 @@ const RESULT_BYTES = 1024 * 1024;
 const CALLS = 32;
 const TASKS = 100;
 const TASK_MS = 24 * 60 * 60_000;
-/** Tools of a page. Each has the schemas, so a page has about 200 kB. */
+/** Tools per page. Each contains the schemas, so a page has about 200 kB. */
 const PAGE = 100;
 const QUESTION_LENGTH = 10_000;
 
-/** A server of the SDK with hooks for the end of its connection. Applications set `onclose`. */
+/** A server of the SDK with hooks for the end of its connection, because applications may set `onclose`. */
 class SkillServer extends Server {
   readonly ended: (() => void)[] = [];
 
@@ -162,7 +162,7 @@ export function mcpServer(
         const caller = callerOf(server, extra, answerMs);
         return counted(() => new SkillCall({ agent, caller, turnMs, resultBytes, clock, logger }).result(read));
       }
-      // A call that becomes no task has no result either.
+      // A call that does not become a task has no result, so a wrong one is an error.
       if (typeof read === 'string' || fault !== undefined) throw new McpError(ErrorCode.InvalidParams, fault ?? '');
       const { ttl } = params.task;
       const progressToken = extra._meta?.progressToken;
@@ -204,7 +204,7 @@ function listed({ name, title, description }: SkillTool): Tool {
   };
 }
 
-/** Faults go to the model as a result, so that it can correct them. */
+/** Faults are a result for the model, so that it can correct them. */
 function readArguments(given: unknown, skillId: string | undefined): ToolArguments | string {
   try {
     return toolArguments(given, skillId);
@@ -219,7 +219,7 @@ function callerOf(server: Server, extra: RequestExtra, answerMs: number): ToolCa
   let progress = 0;
   return {
     signal: extra.signal,
-    // A call that ends with its connection leaves its task alone.
+    // When only the connection ends, the task continues.
     cancelsTask: () => server.transport !== undefined,
     progress:
       progressToken === undefined
@@ -239,7 +239,7 @@ function callerOf(server: Server, extra: RequestExtra, answerMs: number): ToolCa
 /** The longest members of a trace context: of `traceparent`, and of `tracestate` (W3C Trace Context §3.3.1.5). */
 const TRACE_LENGTHS = { traceparent: 64, tracestate: 512 } as const;
 
-/** The trace context in the `_meta` of a request. Baggage of strangers is not passed on. */
+/** The trace context in the `_meta` of a request. Untrusted baggage is not passed on. */
 function traceIn({ _meta = {} }: RequestExtra): Readonly<Record<string, string>> {
   const found: Record<string, string> = {};
   for (const [name, length] of Object.entries(TRACE_LENGTHS)) {
@@ -260,7 +260,7 @@ function askerOf(server: Server, extra: RequestExtra, options: AskerOptions): To
   return (form) => elicited(server, extra, { ...options, form });
 }
 
-/** Asks the user. Dismissed and late questions have no answer. */
+/** Asks the user. Undefined for a dismissed or late answer. */
 async function elicited(
   server: Server,
   { signal, requestId }: RequestExtra,

@@ -13,21 +13,21 @@ import { McpConnection, type McpConnectionOptions, type McpQuestion } from './mc
 
 /** Options of the tools of an MCP server. */
 export interface McpToolsOptions {
-  /** Goes before the names of the tools, with `_`: 1 to 32 letters, digits, `_` and `-`. */
+  /** Prefix of the tool names, followed by `_`: 1 to 32 letters, digits, `_` and `-`. */
   readonly name: string;
   /** Names of tools in the server that the agent gets. Default: all. */
   readonly only?: readonly string[];
-  /** The longest call, in ms; default 60 000. */
+  /** Time limit of a call, in ms; default 60 000. */
   readonly timeoutMs?: number;
-  /** The longest wait for a connection or a list, in ms; default 30 000. */
+  /** Time limit for a connection or a list, in ms; default 30 000. */
   readonly connectMs?: number;
   /**
    * True if a call of the tool needs an approval of the owner of the task. Gets the name in the server. Default: none.
    */
   readonly needsApproval?: (toolName: string) => boolean;
   /**
-   * True if a second run of the tool does no harm. Gets the name in the server. Such calls run again after a crash, and
-   * side by side also on standard input and output. Default: none.
+   * Returns whether the tool may run twice, by its name in the server. Such calls run again after a crash, and run
+   * concurrently also on standard input and output. Default: none.
    */
   readonly idempotent?: (toolName: string) => boolean;
   /**
@@ -69,18 +69,18 @@ const QUESTION_LENGTH = 10_000;
 const REASON_LENGTH = 200;
 const NO_ANSWER: ToolAnswer = { action: 'cancel' };
 
-/** Codes of the client for calls that have no answer of the server. */
+/** Error codes of the client for calls without an answer of the server. */
 const LOST: readonly number[] = [ErrorCode.RequestTimeout, ErrorCode.ConnectionClosed];
 
-/** Questions of one call that are answered or dismissed before the call is given up. */
+/** Maximum number of questions in one call, answered or dismissed, before the call is abandoned. */
 const MOST_QUESTIONS = 100;
 
-/** A call that the server may ask about. */
+/** A call for which the server may ask a question. */
 export interface AskedCall {
   readonly context: ToolContext;
   readonly stop: AbortController;
   questions: number;
-  /** The reason why a question has no answer. The call ends with it. */
+  /** The reason why a question has no answer, with which the call fails. */
   error?: unknown;
 }
 
@@ -98,7 +98,7 @@ export class McpTools implements AsyncDisposable {
   readonly #options: McpToolsOptions;
   readonly #logger: Logger;
   readonly #connection: McpConnection<AskedCall>;
-  /** True if questions of the server do not tell their calls. */
+  /** True if questions of the server do not identify their calls. */
   readonly #isShared: boolean;
   #tools: readonly Tool[] = [];
   readonly #calls = new AskedCalls<AskedCall>(() => this.#connection.end());
@@ -128,9 +128,8 @@ export class McpTools implements AsyncDisposable {
   }
 
   /**
-   * Reads the list of tools for the first time. A server that cannot be reached is looked for again and again, with
-   * growing pauses.
-   * @throws if its refusal does not pass by itself.
+   * Reads the list of tools for the first time. A server that cannot be reached is retried with growing pauses.
+   * @throws if the server refuses permanently.
    */
   async start(): Promise<void> {
     try {
@@ -157,7 +156,7 @@ export class McpTools implements AsyncDisposable {
     return this.#tools;
   }
 
-  /** Ends the connection, and the process of the server. */
+  /** Closes the connection, and stops the server process. */
   async close(): Promise<void> {
     this.#follower.close();
     await this.#clock.hold(this.#connection.close());
@@ -237,7 +236,7 @@ export class McpTools implements AsyncDisposable {
     return elicit !== false && (elicit ?? ask) !== undefined;
   }
 
-  /** A question without an answer is dismissed, and its call ends. */
+  /** A question without an answer is dismissed, and its call fails. */
   async #answer({ message, ...question }: McpQuestion, own: AskedCall | undefined): Promise<ToolAnswer> {
     const call = own ?? (await this.#calls.asked());
     if (call === undefined || !this.#calls.isRunning(call)) return NO_ANSWER;
@@ -263,7 +262,7 @@ export class McpTools implements AsyncDisposable {
 
 const CLIENT_ERROR = 400;
 const SERVER_ERROR = 500;
-/** Refusals that pass by themselves: Request Timeout, Too Early, Too Many Requests. */
+/** Transient refusals: Request Timeout, Too Early, Too Many Requests. */
 const PASSING: readonly number[] = [408, 425, 429];
 
 /** The status of an HTTP error of the SDK. */
@@ -297,7 +296,7 @@ function isTimeout(error: unknown): boolean {
   return error instanceof McpError && error.code === ErrorCode.RequestTimeout;
 }
 
-/** Texts of the connection stay in the cause: they may hold addresses and paths. */
+/** Messages of the connection are only in the cause: they may contain addresses and paths. */
 function failureOf(cause: unknown, name: string): ToolError {
   const code: unknown = cause instanceof McpError ? cause.code : undefined;
   if (isTimeout(cause)) return new ToolError(`${name} took too long.`, 'timeout', { cause });

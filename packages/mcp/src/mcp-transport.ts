@@ -7,7 +7,7 @@ export interface McpCommand {
   readonly command: string;
   /** Its arguments. */
   readonly args?: readonly string[];
-  /** Variables of the server. It inherits no others but HOME, LOGNAME, PATH, SHELL, TERM and USER. */
+  /** Environment variables of the server. It inherits only HOME, LOGNAME, PATH, SHELL, TERM and USER. */
   readonly env?: Readonly<Record<string, string>>;
   /** The folder that it runs in. */
   readonly cwd?: string;
@@ -15,19 +15,19 @@ export interface McpCommand {
   readonly stderr?: 'ignore' | 'inherit';
 }
 
-/** An MCP server that speaks streamable HTTP. */
+/** An MCP server with streamable HTTP. */
 export interface McpUrl {
   /** The endpoint of the server. */
   readonly url: string;
   /** Headers of each request, such as credentials. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** True if the url comes from others. Then only public addresses are called. Default false. */
+  /** True if the url is untrusted. Then only public addresses are called. Default false. */
   readonly isForeign?: boolean;
-  /** Sends all requests. Default: the `fetch` of the platform, with a guard for urls that come from others. */
+  /** Sends all requests. Default: the `fetch` of the platform, guarded for untrusted urls. */
   readonly fetch?: McpFetch;
 }
 
-/** The most bytes of a message on standard output, or of an answer over HTTP. */
+/** Maximum size of a message on standard output, or of an answer over HTTP, in bytes. */
 export const MESSAGE_BYTES = 16 * 1024 * 1024;
 
 /** Makes the transport to a server. Code for processes is loaded on demand, because not every host has them. */
@@ -39,7 +39,7 @@ export async function mcpTransport(server: McpCommand | McpUrl, send: McpFetch):
       requestInit: { headers },
       fetch: limitedFetch(fetch, MESSAGE_BYTES),
     });
-    // The SDK declares `sessionId` without `undefined` in one type and with it in the other.
+    // One type of the SDK declares `sessionId` without `undefined`, and another one with it.
     return transport as Transport;
   }
   const { StdioClientTransport } = await import('@modelcontextprotocol/sdk/client/stdio.js');

@@ -12,11 +12,11 @@ type Property = RequestedSchema['properties'][string];
 export interface QuestionForm {
   readonly text: string;
   readonly requestedSchema: RequestedSchema;
-  /** The answer for the agent. Empty if the question stays open. */
+  /** Converts the result of the form to the answer for the agent. Empty if the question stays open. */
   readonly answer: (result: FormResult) => readonly Part[];
 }
 
-/** The result of a form. A form that is dismissed has none. */
+/** The result of a form; undefined for a dismissed one. */
 export type FormResult =
   | { readonly action: 'accept'; readonly content: Readonly<Record<string, unknown>> }
   | { readonly action: 'decline' };
@@ -27,7 +27,7 @@ interface TaskForms {
   readonly reply: (parts: readonly Part[]) => OutgoingMessage;
 }
 
-/** A form with more fields is one field for JSON. */
+/** Maximum number of fields. A larger form becomes one field for JSON. */
 const MOST_FIELDS = 50;
 const MOST_CHOICES = 200;
 const MOST_CALLS = 50;
@@ -46,7 +46,7 @@ export function formsOf(answer: SendMessageResponse): TaskForms | undefined {
   const questions = openQuestions(parts);
   const [only, ...more] = questions.length === 0 ? [plainForm(text)] : questions.map(formOf);
   return {
-    // The text of the message says why an earlier answer did not fit.
+    // The text of the message contains the reason why an earlier answer did not fit.
     forms: more.length === 0 && only !== undefined ? [{ ...only, text }] : questions.map(formOf),
     reply: (answers) => ({ parts: answers, taskId, ...(contextId !== undefined && { contextId }) }),
   };
@@ -154,7 +154,7 @@ function formFields(schema: JsonObject): ReturnType<typeof fieldsOf> {
   return fields !== undefined && fields.length > 0 && fields.length <= MOST_FIELDS ? fields : undefined;
 }
 
-/** A field in the small part of JSON Schema that forms of MCP take. Other fields are texts: lists, and JSON. */
+/** Makes a field in the subset of JSON Schema that MCP forms allow. Other fields become texts: lists, and JSON. */
 function propertyOf(field: JsonObject): Property {
   const { type, format } = field;
   const about = { ...textOf(field, 'title', TITLE), ...textOf(field, 'description', DESCRIPTION) };
@@ -193,7 +193,7 @@ function numbersOf(field: JsonObject, names: readonly string[]): Readonly<Record
   );
 }
 
-/** The value that a form stands for. Texts are read as answers of a person are. */
+/** The value of a form. Texts are read like answers of a person. */
 function formValue(schema: JsonObject, content: Readonly<Record<string, unknown>>): JsonValue {
   const fields = formFields(schema);
   if (fields === undefined) return readField(schema, content[ANSWER]);

@@ -12,7 +12,7 @@ interface SentEvent {
 /** Bytes of an event without its message. */
 const EVENT_BYTES = 200;
 
-/** The last events of all sessions, for clients that lost their connection. The oldest give way to new ones. */
+/** The last events of all sessions, for clients that lost their connection. The oldest are dropped for new ones. */
 export class ReplayBuffer {
   readonly #events = new Map<string, SentEvent>();
   readonly #ids: Pick<IdSource, 'random'>;
@@ -24,7 +24,7 @@ export class ReplayBuffer {
     this.#mostBytes = bytes;
   }
 
-  /** The events of one session. It finds those of no other. */
+  /** The event store of one session, which cannot read events of others. */
   ofSession(): EventStore & { end(): void } {
     const session = {};
     const known = (id: string) => {

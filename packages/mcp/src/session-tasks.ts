@@ -51,7 +51,7 @@ export interface TaskCall {
   readonly trace: Readonly<Record<string, string>>;
 }
 
-/** A task of the session. The agent has the task itself; this is what the session knows of it. */
+/** The session's record of a task, which the agent stores. */
 interface KnownTask {
   readonly id: string;
   readonly agent: Client;
@@ -59,7 +59,7 @@ interface KnownTask {
   readonly ttl: number;
   /** The answer of an agent that made no task. */
   readonly answer: CallToolResult | undefined;
-  /** Aborts when the session forgets the task. */
+  /** Aborted when the session removes the task. */
   readonly forgotten: AbortController;
   state: TaskState;
   updatedAt: string;
@@ -68,13 +68,13 @@ interface KnownTask {
   isAsked: boolean;
 }
 
-/** Pages of a list. The state of each of its tasks is read. */
+/** Tasks per page of a list. The state of each is read from its agent. */
 const PAGE = 20;
-/** Direct answers that a session keeps. */
+/** Maximum number of stored direct answers. */
 const ANSWERS = 16;
 const POLL_MS = 1_000;
 const READ_MS = 10_000;
-/** Agents get time to end their work. */
+/** Time limit of a cancel: agents may need time to end their work. */
 const CANCEL_MS = 30_000;
 const SHORTEST_MS = 1_000;
 const LONGEST_MS = 2 ** 31 - 1;
@@ -91,7 +91,7 @@ const MCP_STATES: Readonly<Record<TaskState, McpTask['status']>> = {
   TASK_STATE_AUTH_REQUIRED: 'input_required',
 };
 
-/** The tasks of one MCP session. Their ids are those of the A2A tasks, whose agents keep states and results. */
+/** The tasks of one MCP session. Their ids are those of the A2A tasks, and the agents store states and results. */
 export class SessionTasks {
   readonly #limits: SessionTaskLimits;
   readonly #ports: SessionTasksPorts;
@@ -116,7 +116,7 @@ export class SessionTasks {
     const now = new Date(clock.now()).toISOString();
     const isTask = answer.task !== undefined;
     const id = isTask ? answer.task.id : ids.random();
-    // The client has no id by which it could cancel the task.
+    // The client has no id with which it could cancel the task.
     if (signal.aborted && isTask)
       await agent.cancelTask(id, { timeoutMs: CANCEL_MS }).catch((error: unknown) => {
         logger.warn('a task of a canceled tool call was not canceled', { taskId: id, error });
@@ -139,7 +139,7 @@ export class SessionTasks {
     return { task: shown(task) };
   }
 
-  /** The state of a task. An agent that cannot be reached leaves the state that was seen last. */
+  /** The state of a task. If its agent cannot be reached, the last known state. */
   async get(id: string): Promise<McpTask> {
     const task = this.#taskOf(id);
     await this.#read(task);
@@ -153,7 +153,7 @@ export class SessionTasks {
     const { ask } = caller;
     const call = this.#callOf(task.agent, {
       signal: caller.signal,
-      // A client that no longer waits has `tasks/cancel` for that.
+      // The client cancels by `tasks/cancel`, so an abandoned wait does not.
       cancelsTask: () => false,
       progress: undefined,
       ask: ask && ((question) => askedOnce(task, () => ask(question))),
@@ -202,7 +202,7 @@ export class SessionTasks {
     return shown(task);
   }
 
-  /** Forgets all tasks. They go on in their agents. */
+  /** Removes all tasks from the session. They continue in their agents. */
   close(): void {
     for (const { id } of [...this.#known.values()]) this.#forget(id);
   }
@@ -237,7 +237,7 @@ export class SessionTasks {
     this.#known.delete(id);
   }
 
-  /** The oldest task that has ended gives way to a new one. */
+  /** Removes the oldest ended task to make room for a new one. */
   #makeRoom(): void {
     const { tasks } = this.#limits;
     if (this.#known.size < tasks) return;
@@ -264,7 +264,7 @@ export class SessionTasks {
     }
   }
 
-  /** Tells the client of changes until the task ends. */
+  /** Notifies the client of changes until the task ends. */
   async #follow(task: KnownTask, progressToken: ProgressToken | undefined): Promise<void> {
     const { id, agent, forgotten } = task;
     const { signal } = forgotten;
@@ -302,7 +302,7 @@ export class SessionTasks {
 }
 
 function observe(task: KnownTask, { state, message, timestamp }: TaskStatus): void {
-  // An event that arrives late must not bring an ended task back.
+  // A late event must not change an ended task.
   if (isTerminal(task.state)) return;
   task.state = state;
   task.text = stateText(state, message?.parts);
@@ -321,7 +321,7 @@ function shown({ id, state, ttl, createdAt, updatedAt, text }: KnownTask): McpTa
   };
 }
 
-/** Two requests for one result must not ask the user twice. */
+/** Concurrent requests for one result must ask the user only once. */
 async function askedOnce<Answer>(task: KnownTask, ask: () => Promise<Answer | undefined>): Promise<Answer | undefined> {
   if (task.isAsked) return undefined;
   task.isAsked = true;

@@ -34,13 +34,13 @@ interface SkillCallOptions {
   readonly logger: Logger;
 }
 
-/** Times that one call asks the user. */
+/** Maximum number of questions to the user in one call. */
 const QUESTIONS = 20;
-/** The wait for an agent that shall cancel a task, or tell its state, in ms. */
+/** Time limit for the cancel of a task or a read of its state, in ms. */
 const LAST_CALL_MS = 5_000;
 const ERROR_LENGTH = 1_000;
 
-/** One call of a tool: sends its message to the agent, and asks the user if the agent asks. */
+/** One call of a tool: sends its message to the agent, and passes questions of the agent to the user. */
 export class SkillCall {
   readonly #options: SkillCallOptions;
   #taskId: string | undefined;
@@ -58,7 +58,7 @@ export class SkillCall {
     }
   }
 
-  /** Performs the call, and throws the errors of the agent. After the longest turn the task may still work. */
+  /** Performs the call, and throws the errors of the agent. After the time limit the task may still be working. */
   async answer({ message, taskId }: ToolArguments): Promise<SendMessageResponse> {
     const { caller } = this.#options;
     this.#taskId = taskId;
@@ -73,7 +73,7 @@ export class SkillCall {
     return answer;
   }
 
-  /** The answers of the user to forms, up to the first one without an answer. */
+  /** The answers of the user to forms, up to the first unanswered one. */
   async #asked(forms: readonly QuestionForm[]): Promise<readonly Part[]> {
     const parts: Part[] = [];
     for (const form of forms.slice(0, QUESTIONS)) {
@@ -85,7 +85,7 @@ export class SkillCall {
     return parts;
   }
 
-  /** Sends the message and does not wait for its turn. Without a message, reads the task. */
+  /** Sends the message without waiting for its turn. Without a message, reads the task. */
   async begun({ message, taskId }: ToolArguments): Promise<SendMessageResponse> {
     const { agent, caller, turnMs: timeoutMs } = this.#options;
     const headers = caller.trace;
@@ -103,7 +103,7 @@ export class SkillCall {
     const stopTimer = clock.after(turnMs, () => over.abort(new DOMException('The turn took too long', 'TimeoutError')));
     let stopWaiting = () => {};
     const canceled = () => {
-      // The agent may have the message. Then its first event names the task to cancel.
+      // The agent may have received the message. Then its first event names the task to cancel.
       if (this.#taskId !== undefined) over.abort(signal.reason);
       else stopWaiting = clock.after(LAST_CALL_MS, () => over.abort(signal.reason));
     };
@@ -159,7 +159,7 @@ export class SkillCall {
     }
   }
 
-  /** Undefined if the connection is lost: waiting then connects again. */
+  /** Undefined if the connection is lost: the wait then reconnects. */
   async #readTask(id: string, signal: AbortSignal): Promise<Task | undefined> {
     try {
       return await this.#options.agent.getTask(id, { signal });

@@ -13,18 +13,18 @@ export interface SkillTool {
   readonly skillId: string | undefined;
 }
 
-/** The longest name that all known models take. */
+/** Maximum length of a name that all known models accept. */
 const NAME_LENGTH = 64;
 const TITLE_LENGTH = 200;
 const DESCRIPTION_LENGTH = 4_000;
 const EXAMPLES = 5;
 const EXAMPLE_LENGTH = 300;
-/** Skills of one card beyond this number are left out. */
+/** Maximum number of skills of one card. The rest are left out. */
 const SKILLS_OF_A_CARD = 200;
 
 /**
- * Makes a tool of each skill. With several cards, the name of the agent goes before the id of the skill. Texts of cards
- * come from outside, so they are cut and free of control characters. A name does not depend on the order of the cards.
+ * Makes a tool of each skill. With several cards, the name of the agent precedes the id of the skill. Texts of cards
+ * are untrusted, so they are truncated and free of control characters. Names do not depend on the order of the cards.
  */
 export function skillToolsOf(cards: readonly AgentCard[]): readonly SkillTool[] {
   const wanted = cards.flatMap((card, agent): readonly WantedTool[] => {
@@ -50,7 +50,7 @@ export function skillToolsOf(cards: readonly AgentCard[]): readonly SkillTool[] 
   }));
 }
 
-/** A tool, the name that it gets unless others want it too, and the place that it comes from. */
+/** A tool, the name that it gets if no other tool wants it, and its source. */
 interface WantedTool {
   readonly tool: Omit<SkillTool, 'name'>;
   readonly name: string;
@@ -86,7 +86,10 @@ function word(text: string): string {
   );
 }
 
-/** A name for a tool whose name several want: with a hash of its source, and with a number if that is taken too. */
+/**
+ * A unique name for a tool whose name several tools want: with a hash of its source, and a number if that is taken,
+ * too.
+ */
 function freeName(wanted: string, hash: string, taken: Set<string>): string {
   const ending = (number: number) => (number === 1 ? `_${hash}` : `_${hash}_${number}`);
   const named = (number: number) => wanted.slice(0, NAME_LENGTH - ending(number).length) + ending(number);

@@ -21,8 +21,8 @@ const STATE_WORDS: Readonly<Record<TaskState, string>> = {
 const PAUSE_MS = 500;
 
 /**
- * Reports the events of a task as texts. Chunks of an artifact may be single tokens: those of half a second are one
- * text, unless they are long.
+ * Reports the events of a task as texts. Chunks of an artifact may be single tokens, so those within half a second
+ * become one text, up to a maximum length.
  */
 export class TaskProgress {
   readonly #send: (text: string) => Promise<void>;

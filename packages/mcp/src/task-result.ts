@@ -36,10 +36,10 @@ export function resultOf(answer: SendMessageResponse, resultBytes: number): Call
   const { id: taskId, contextId, status, artifacts = [] } = answer.task;
   const { state } = status;
   const ofStatus = status.message?.parts ?? [];
-  // Records of calls are no answer.
+  // Records of tool calls are not part of the answer.
   const answers = artifacts.filter(({ extensions = [] }) => !extensions.includes(TOOLS_EXTENSION));
   const ofArtifacts = answers.flatMap(({ parts }) => joinParts(parts));
-  // A closing word such as "done" says nothing beside the artifacts.
+  // A closing message such as "done" adds nothing to the artifacts.
   const parts =
     state === 'TASK_STATE_COMPLETED' && ofArtifacts.length > 0 ? ofArtifacts : [...ofArtifacts, ...ofStatus];
   return boundedResult(parts, resultBytes, { taskId, contextId, state });
@@ -119,7 +119,7 @@ function leftOutNote(count: number, taskId: string | undefined): string {
   return `${parts} too large for this result${taskId === undefined ? '.' : `; the whole answer is in task ${taskId}.`}`;
 }
 
-/** Tells the caller of a tool the next step. */
+/** Instructions for the caller of a tool about the next step. */
 function stateNotes(state: TaskState | undefined, taskId: string | undefined): readonly string[] {
   const again = `call this tool again with "taskId": ${JSON.stringify(taskId)}`;
   switch (state) {
@@ -159,7 +159,7 @@ function fileBlock(part: FilePart): ContentBlock {
   const name = oneLine(filename, 200) || 'file';
   const typed = mediaType === undefined ? {} : { mimeType: mediaType };
   if (part.url !== undefined) {
-    // A client may open a link. Only those of the web are safe to offer.
+    // A client may open a link, so only http and https urls are offered.
     const isWeb = /^https?:\/\//i.test(part.url) && URL.canParse(part.url);
     return isWeb
       ? { type: 'resource_link', uri: part.url, name, ...typed }

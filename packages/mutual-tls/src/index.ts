@@ -29,13 +29,13 @@ export interface TlsIdentity {
 export interface MutualTlsOptions {
   /** Origins that get the certificate, such as `https://agent.example.com`. Other connections have none. */
   readonly origins: readonly string[];
-  /** A function is asked for every new connection, so that a renewed certificate comes into use by itself. */
+  /** A function is called for every new connection, so that a renewed certificate takes effect without a restart. */
   readonly identity: TlsIdentity | (() => TlsIdentity);
   /** The name of a scheme in the card. Only this scheme gets the certificate. Default: every scheme for mutual TLS. */
   readonly scheme?: string;
 }
 
-/** The identity has a check of its own: the values may be texts or buffers. */
+/** Checked separately: the values may be strings or buffers. */
 const pem = Type.Optional(Type.Unknown());
 const identities: OptionSchemas<TlsIdentity> = { cert: pem, key: pem, passphrase: pem, ca: pem };
 const schemas: OptionSchemas<MutualTlsOptions> = {
@@ -85,7 +85,7 @@ export function mutualTls(options: MutualTlsOptions): MutualTls {
     fetch: async (url, init) => {
       connections ??= connectionsOf(shown, identity);
       const { fetch: send, agent } = await connections;
-      // The same shapes by other names: the host's types come from its own copy of the package.
+      // A cast between equal types: those of the host come from its own copy of undici.
       const request = { ...init, dispatcher: agent } as unknown as Parameters<typeof send>[1];
       return (await send(url, request)) as unknown as Response;
     },
@@ -119,7 +119,7 @@ function connector(undici: typeof Undici, identity: MutualTlsOptions['identity']
       if (last?.identity !== now) last = { identity: now, connect: undici.buildConnector(secureOptions(now)) };
       last.connect(options, callback);
     } catch {
-      // The error of a key may contain a part of the key.
+      // An error about a key may contain a part of the key.
       callback(new OptionsError('mutualTls', [UNUSABLE]), null);
     }
   };

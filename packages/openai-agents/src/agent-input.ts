@@ -5,7 +5,7 @@ import type { ConversationEntry, RequestContext } from 'parley-a2a/server';
 
 type UserContent = Exclude<Extract<AgentInputItem, { role: 'user' }>['content'], string>[number];
 
-/** The conversation of a context as items for the model. Artifacts and messages of the agent are its texts. */
+/** The conversation of a context as items for the model. Artifacts and messages of the agent become its texts. */
 export async function conversationItems(
   context: RequestContext,
   entries: readonly ConversationEntry[],

@@ -24,7 +24,7 @@ interface ApprovalAnswers {
   readonly isPrompt: boolean;
 }
 
-/** Reads the answers of a message that arrives at `now`. Calls without an answer go on waiting. */
+/** Reads the answers of a message that arrives at `now`. Calls without an answer stay open. */
 export function answersIn(message: Message, question: Message, now: number): ApprovalAnswers {
   const asked = new Map(approvalsIn(question.parts).map((approval) => [approval.callId, approval]));
   const byId = new Map<string, ApprovalAnswer>();
@@ -39,7 +39,7 @@ export function answersIn(message: Message, question: Message, now: number): App
 }
 
 /**
- * The id that names two calls of a task: a late answer to the first would approve the second. `undefined` if there is
+ * An id that two calls of a task share: a late answer to the first would approve the second. `undefined` if there is
  * none.
  */
 export function reusedId(approvals: readonly ToolApproval[], history: readonly Message[]): string | undefined {
@@ -68,7 +68,7 @@ function inputOf(item: RunToolApprovalItem): JsonValue {
   return action;
 }
 
-/** Arguments that are no JSON are shown as the model wrote them. */
+/** Arguments that are no JSON are shown as text. */
 function parsed(text: string): JsonValue {
   try {
     const value = JSON.parse(text) as JsonValue;

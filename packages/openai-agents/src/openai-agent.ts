@@ -50,15 +50,15 @@ export interface OpenAIAgentOptions {
   /** The input for a message. Default: the conversation of the context, or the message if there is a session. */
   readonly input?: (context: RequestContext) => string | AgentInputItem[] | Promise<string | AgentInputItem[]>;
   /**
-   * The most bytes of files of this server that the model gets, those of the newest messages first. Urls of others stay
-   * urls. Default: 16 MiB. The state of a run holds them too: see `maxStateChars`.
+   * Maximum bytes of files of this server that the model gets, those of the newest messages first. Urls of others stay
+   * urls. Default: 16 MiB. The state of a run contains them, too: see `maxStateChars`.
    */
   readonly fileBytes?: number;
-  /** The memory of the conversation. Default: none, the model gets `context.conversation()`. */
+  /** Returns the session that stores the conversation. Default: none, the model gets `context.conversation()`. */
   readonly session?: (context: RequestContext) => Session | Promise<Session>;
-  /** The context of the run for tools and guardrails, such as the user or the turn. Each turn makes it anew. */
+  /** Makes the context of the run for tools and guardrails, such as the user or the turn. Called for each turn. */
   readonly runContext?: (context: RequestContext) => unknown;
-  /** The most calls of the model in a turn. Default: that of the SDK. */
+  /** Maximum number of model calls in a turn. Default: that of the SDK. */
   readonly maxTurns?: number;
   /** Shows calls of tools and hand-offs, by name, as metadata of a status. Default: true. */
   readonly steps?: boolean;
@@ -69,17 +69,17 @@ export interface OpenAIAgentOptions {
    * decrypt. Default: a random key. Runs that wait then end with the process.
    */
   readonly secretKeys?: readonly string[];
-  /** The most characters of the state of a run that is kept. Default: 262,144. */
+  /** Maximum number of characters of a stored run state. Default: 262,144. */
   readonly maxStateChars?: number;
-  /** Time for an approval, in ms. Default: 86,400,000. */
+  /** Time limit for an approval, in ms. Default: 86,400,000. */
   readonly approvalMs?: number;
   /**
-   * True if a run goes on after the last step that ended, if its process dies. A step is one call of the model with the
-   * tools that it calls. Calls of the step that was under way do not run again, unless their tool is `idempotent`. The
-   * model gets their results, or is told that they were interrupted. Default: false, the task is FAILED.
+   * True if a run resumes after its last finished step, if its process dies. A step is one call of the model with the
+   * tools that it calls. Calls of the interrupted step do not run again, unless their tool is `idempotent`. The model
+   * gets their results, or that they were interrupted. Default: false, the task is FAILED.
    */
   readonly resumable?: boolean;
-  /** Decides by name if a second run of a tool does no harm. Such calls run again after a crash. Default: none. */
+  /** Returns whether a tool may run twice, by its name. Such calls run again after a crash. Default: none. */
   readonly idempotent?: (tool: string) => boolean;
 }
 
@@ -134,7 +134,7 @@ export function openAIAgent(options: OpenAIAgentOptions): AgentExecutor {
       try {
         await new AgentTurn({ options, agents, runner, states, context, events }).run();
       } catch (error) {
-        // The engine ends the task, with the reason of the abort.
+        // The engine ends an aborted task.
         if (context.signal.aborted) return;
         const failure = runFailureOf(error);
         if (failure === undefined) throw error;
@@ -156,7 +156,7 @@ interface AgentTurnOptions {
   readonly events: EventQueue;
 }
 
-/** The agent that begins a run, and the one that answers now. */
+/** The agent that began the run, and the current one. */
 interface Speakers {
   readonly first: AnyOpenAIAgent;
   readonly current: AnyOpenAIAgent;
@@ -216,7 +216,7 @@ class AgentTurn {
     await this.#go(items, lastAgentIn(entries, this.#agents) ?? agent);
   }
 
-  /** Goes on with a run that waits for approvals. `made`: the calls that an earlier attempt has made on this answer. */
+  /** Resumes a run that waits for approvals. `made`: the calls that an earlier attempt has made after this answer. */
   async #decide(state: AnyRunState, question: Message, made: readonly MadeCall[]): Promise<void> {
     const { message } = this.#context;
     const pending = state.getInterruptions();
@@ -226,7 +226,7 @@ class AgentTurn {
     for (const item of pending) {
       const answer = byId.get(callIdOf(item));
       const call = made.find(({ callId }) => callId === callIdOf(item));
-      // A refusal is a result without a run.
+      // A rejection gives the model a result without a run.
       if (call !== undefined) state.reject(item, { message: outputOf(call) });
       else if (answer?.approved === true) state.approve(item);
       else if (answer !== undefined) state.reject(item, { message: answer.message });
@@ -248,7 +248,7 @@ class AgentTurn {
     const { maxTurns, session, runContext, resumable = false, idempotent = NONE } = this.#options;
     const { signal } = this.#context;
     let state = input instanceof RunState ? input : undefined;
-    // A state has its context already.
+    // A state contains its context already.
     const context = state?._context ?? new RunContext(runContext?.(this.#context));
     if (resumable) {
       const checkpoints = this.#checkpoints;
@@ -280,8 +280,8 @@ class AgentTurn {
   }
 
   /**
-   * The SDK awaits this filter before each call of the model. Then the step before it has ended, with all its tools.
-   * Before the first step there is nothing to keep. A budget of tokens that is used up ends the run.
+   * The SDK awaits this filter before each call of the model, when the step before it has ended with all its tools.
+   * Before the first step there is nothing to store. A used-up budget of tokens ends the run.
    */
   #inputFilter(stateOf: () => AnyRunState | undefined): CallModelInputFilter {
     const own = this.#runner.config.callModelInputFilter;
@@ -295,7 +295,7 @@ class AgentTurn {
     return filter;
   }
 
-  /** Shows an event. `current` is the agent that answers now: hand-offs change it. */
+  /** Publishes an event. `current` is the current agent, which hand-offs change. */
   #show(event: RunStreamEvent, { first, current }: Speakers): Promise<void> | undefined {
     switch (event.type) {
       case 'raw_model_stream_event':
@@ -328,7 +328,10 @@ class AgentTurn {
     return this.#events.working(undefined, { metadata });
   }
 
-  /** Guardrails of the input may run beside the model, and those of the output run after it. */
+  /**
+   * True if a guardrail may still withhold text: input guardrails can run beside the model, output guardrails run after
+   * it.
+   */
   #mayBeWithheld({ first, current }: Speakers): boolean {
     const { inputGuardrails = [], outputGuardrails = [] } = this.#runner.config;
     const inputs = [...inputGuardrails, ...first.inputGuardrails];
@@ -350,7 +353,7 @@ class AgentTurn {
 
   async #complete({ finalOutput, state, lastAgent }: AnyRunResult): Promise<void> {
     if (typeof finalOutput === 'string') {
-      // A model that does not stream has no deltas.
+      // A model without streaming has no deltas.
       if (!this.#answer.hasText) await this.#answer.write(finalOutput, false);
     } else if (finalOutput !== undefined) {
       const isNamed = this.#agents.size > 1 && lastAgent !== undefined;
@@ -363,8 +366,8 @@ class AgentTurn {
 }
 
 /**
- * The state of a run as text, without the context of the application. That may be any value, such as the turn with its
- * methods. Each turn makes it anew.
+ * Serializes the state of a run without the context of the application. The context may be any value, such as the turn
+ * with its methods, and each turn makes a new one.
  */
 function textOf(state: AnyRunState): string {
   const { _context: run } = state;
@@ -377,7 +380,7 @@ function textOf(state: AnyRunState): string {
   }
 }
 
-/** Gives the model a message in place of approvals. False if the run may end without another call of the model. */
+/** Adds the message instead of approvals. False if the run may end without another call of the model. */
 function takesInput(state: AnyRunState, item: AgentInputItem): boolean {
   try {
     state.addInput([item]);

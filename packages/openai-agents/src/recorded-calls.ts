@@ -12,7 +12,7 @@ import { interruptedText, isObject, OptionsError } from 'parley-a2a/kit';
 import type { AnyOpenAIAgent } from './openai-agent.js';
 import type { RunAgents } from './run-agents.js';
 
-/** A call of a tool that must not run again. `output`: its result as text, if it has ended. */
+/** A call of a tool that must not be repeated. `output`: its result as text, if it has ended. */
 export interface MadeCall {
   readonly callId: string;
   readonly name: string;
@@ -22,18 +22,18 @@ export interface MadeCall {
   readonly output?: string;
 }
 
-/** Records the calls of one run. A call waits for `begin`, and its result for `end`. */
+/** Records the calls of one run. A call awaits `begin`, and its result awaits `end`. */
 interface CallRecorder {
-  /** True if a second run of the tool does no harm. */
+  /** True if the tool may run twice. */
   isIdempotent(tool: string): boolean;
   begin(call: MadeCall): Promise<void>;
   end(callId: string, output: string): Promise<void>;
 }
 
-/** The recorders of runs under way, by the contexts that the SDK gives to guardrails. */
+/** The recorders of running runs, by the contexts that the SDK passes to guardrails. */
 const RECORDERS = new WeakMap<object, { readonly recorder: CallRecorder; readonly agents: RunAgents }>();
 
-/** Records the calls of a run from now on. Calls within nested runs of other agents are part of their outer call. */
+/** Starts to record the calls of a run. Calls within nested runs of other agents are part of their outer call. */
 export function recordCalls(context: RunContext<unknown>, agents: RunAgents, recorder: CallRecorder): void {
   RECORDERS.set(context, { recorder, agents });
 }
@@ -93,7 +93,7 @@ export function guardTools(agents: RunAgents, isIdempotent: (tool: string) => bo
   }
 }
 
-/** The guardrails of the application come first: a call that they refuse does not run. */
+/** The guardrails of the application come first, so that a call that they refuse is not recorded. */
 function guarded<Tools extends readonly Tool<unknown>[]>(tools: Tools): Tools {
   for (const tool of tools) {
     if (tool.type !== 'function' || GUARDED.has(tool)) continue;
@@ -104,7 +104,7 @@ function guarded<Tools extends readonly Tool<unknown>[]>(tools: Tools): Tools {
   return tools;
 }
 
-/** The result of a call for the model. One that has not ended is told as interrupted. */
+/** The result of a call for the model; for an unfinished call, a text about the interruption. */
 export function outputOf({ name, output }: MadeCall): string {
   return output ?? interruptedText(name);
 }
@@ -127,7 +127,7 @@ export function itemsOf(calls: readonly MadeCall[]): AgentInputItem[] {
   });
 }
 
-/** Calls as a checkpoint keeps them. */
+/** Parses calls from a checkpoint. */
 export function keptCalls(value: JsonValue | undefined): readonly MadeCall[] {
   return Array.isArray(value) ? value.filter(isMadeCall) : [];
 }

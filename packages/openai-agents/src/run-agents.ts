@@ -17,7 +17,7 @@ export function runAgents(first: AnyOpenAIAgent): RunAgents {
   return found;
 }
 
-/** The member of the metadata of an artifact that names the agent of its end. */
+/** The member in the metadata of an artifact that names its last agent. */
 const MEMBER = 'agent';
 
 /** The metadata of an artifact of an agent. */

@@ -5,7 +5,7 @@ import { agentMetadata } from './run-agents.js';
 
 const BETWEEN = '\n\n';
 
-/** The text of a run as one artifact. Held text is published when the run has ended. */
+/** The text of a run as one artifact. Withheld text is published when the run has ended. */
 export class RunAnswer {
   readonly #events: EventQueue;
   readonly artifactId: string;
@@ -32,7 +32,7 @@ export class RunAnswer {
     return { published: this.#published, held: this.#held, isBetween: this.#isBetween, ...agent };
   }
 
-  /** Goes on from a state. Text that an earlier attempt has written after it disappears from the artifact. */
+  /** Resumes from a state. Text that an earlier attempt wrote after it is removed from the artifact. */
   async restore(state: JsonValue | undefined, wasPublished: boolean): Promise<void> {
     const { published = '', held = '', isBetween = false, agent } = isObject(state) ? state : {};
     this.#published = String(published);
@@ -43,27 +43,27 @@ export class RunAnswer {
     if (wasPublished) await this.#replace();
   }
 
-  /** Adds text. A guardrail may still withhold held text. */
+  /** Adds text. `isHeld`: a guardrail may still withhold it. */
   async write(delta: string, isHeld: boolean): Promise<void> {
     if (delta === '') return;
     const text = this.#isBetween ? BETWEEN + delta : delta;
     this.#isBetween = false;
-    // Text that follows held text must not overtake it.
+    // Text after withheld text waits for it, to keep the order.
     if (isHeld || this.#held !== '') this.#held += text;
     else await this.#publish(text);
   }
 
-  /** The agent that writes from now on. The artifact names the last one. */
+  /** Sets the agent that writes from now on. The artifact names the last one. */
   set agent(name: string) {
     this.#agent = name;
   }
 
-  /** A message has ended. The next one begins after an empty line. */
+  /** Ends a message. The next one begins after an empty line. */
   endMessage(): void {
     this.#isBetween = this.hasText;
   }
 
-  /** Publishes held text. */
+  /** Publishes withheld text. */
   async release(): Promise<void> {
     const text = this.#held;
     this.#held = '';

@@ -4,24 +4,24 @@ import type { RequestContext } from 'parley-a2a/server';
 import { keptCalls, type MadeCall } from './recorded-calls.js';
 import type { RunAnswer } from './run-answer.js';
 
-/** A run as an attempt of its turn finds it. */
+/** The stored run at the start of an attempt. */
 type KeptRun =
   /** No step has ended: the turn begins again. */
   | { readonly kind: 'none'; readonly calls: readonly MadeCall[] }
-  /** The steps so far, as text of the SDK. */
+  /** The steps so far, serialized by the SDK. */
   | { readonly kind: 'kept'; readonly state: string; readonly calls: readonly MadeCall[] }
-  /** Steps have ended, and their state was too large to keep. They must not run again. */
+  /** Steps have ended, but their state was too large to store. They must not run again. */
   | { readonly kind: 'too large' };
 
-/** Keeps the state of a run after each step, and the calls of the step after it, for the next attempt of its turn. */
+/** Stores the state of a run after each step, and the calls of the step after it, for the next attempt of its turn. */
 export class RunCheckpoints {
   readonly #context: RequestContext;
   readonly #answer: RunAnswer;
   readonly #maxChars: number;
   #step: { readonly state?: string; readonly answer: JsonObject };
-  /** The calls of the step that is under way, by their ids. */
+  /** The calls of the current step, by their ids. */
   #calls = new Map<string, MadeCall>();
-  /** Writes follow one another: the last one tells all calls. */
+  /** Serializes the writes, so that the last one has all calls. */
   #written: Promise<void> = Promise.resolve();
 
   constructor({ context, answer, maxChars }: { context: RequestContext; answer: RunAnswer; maxChars: number }) {
@@ -31,7 +31,7 @@ export class RunCheckpoints {
     this.#step = { answer: answer.state };
   }
 
-  /** Finds the run of an earlier attempt, and sets its text back to the last step that ended. */
+  /** Reads the run of an earlier attempt, and resets its text to the last finished step. */
   async restore(): Promise<KeptRun> {
     if (this.#context.attempt === 1) return { kind: 'none', calls: [] };
     const { artifactId } = this.#answer;
@@ -48,20 +48,20 @@ export class RunCheckpoints {
     return kept;
   }
 
-  /** Resolves when the state is stored: a step that has ended does not run again from then on. */
+  /** Resolves when the state is stored. From then on, finished steps do not run again. */
   save(state: string): Promise<void> {
     this.#step = { state, answer: this.#answer.state };
     this.#calls.clear();
     return this.#write();
   }
 
-  /** Resolves when the call is stored: it does not run again from then on. */
+  /** Resolves when the call is stored. From then on, it is not repeated. */
   begin(call: MadeCall): Promise<void> {
     this.#calls.set(call.callId, call);
     return this.#write();
   }
 
-  /** Resolves when the result of a call is stored. One that is too large is not kept. */
+  /** Resolves when the result of a call is stored. One that is too large is dropped. */
   end(callId: string, output: string): Promise<void> {
     const call = this.#calls.get(callId);
     if (call === undefined || this.#charsWith(output) > this.#maxChars) return this.#written;

@@ -13,7 +13,7 @@ interface RunFailure {
   readonly text: string;
 }
 
-/** The failure of a run for its caller. `undefined` for errors with details that only the log gets. */
+/** The failure of a run for its caller. `undefined` for errors whose details are only logged. */
 export function runFailureOf(error: unknown): RunFailure | undefined {
   if (error instanceof InputGuardrailTripwireTriggered) {
     return { state: 'rejected', text: `The guardrail ${error.result.guardrail.name} refuses the message.` };

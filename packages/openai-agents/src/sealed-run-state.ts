@@ -7,14 +7,14 @@ const MEMBER = 'runState';
 const KEY_BYTES = 32;
 
 /**
- * Keeps the state of a run that waits for approvals: encrypted, in the metadata of the question to the caller. It opens
- * in its own task only.
+ * Stores the state of a run that waits for approvals: encrypted, in the metadata of the question to the caller. It can
+ * be decrypted only for its own task.
  */
 export class SealedRunStates {
   readonly #box: SecretBox;
 
   /**
-   * Without keys a random one is made. The states open in this process only then.
+   * Without keys, a random one is used, and only this process can decrypt the states.
    * @throws OptionsError for a text that is no key.
    */
   constructor(secretKeys: readonly string[] | undefined) {
@@ -31,7 +31,7 @@ export class SealedRunStates {
     return question?.role === 'ROLE_AGENT' && typeof question.metadata?.[MEMBER] === 'string';
   }
 
-  /** The state of a question. `undefined` if no key opens it. */
+  /** The decrypted state of a question; `undefined` if no key fits. */
   async open(question: Message, context: RequestContext): Promise<string | undefined> {
     const sealed = question.metadata?.[MEMBER];
     if (typeof sealed !== 'string') return undefined;

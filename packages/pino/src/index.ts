@@ -26,12 +26,13 @@ export function pinoLogger(options: PinoLoggerOptions = {}): Logger {
 }
 
 /**
- * Standard output of Node.js. The default of pino retries forever and keeps the process alive if the reader has gone.
+ * Standard output of Node.js. With its own default, pino retries forever and keeps the process alive after the reader
+ * has closed the pipe.
  */
 function standardOutput(): NodeJS.WriteStream {
   if (!stdout.listeners('error').includes(goOn)) stdout.on('error', goOn);
   return stdout;
 }
 
-/** The server goes on if the reader of its log has gone. */
+/** Ignores the error of a closed pipe, so that the server goes on. */
 function goOn(): void {}

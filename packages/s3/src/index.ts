@@ -38,7 +38,7 @@ const schemas: OptionSchemas<S3FileStoreOptions> = {
 };
 
 /**
- * Files in a bucket of S3, or of a server that speaks its protocol, for any number of processes.
+ * Files in a bucket of S3, or of a compatible server, for any number of processes.
  * @throws OptionsError naming every option that is wrong.
  */
 export function s3FileStore(options: S3FileStoreOptions): FileStore {

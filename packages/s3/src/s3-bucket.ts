@@ -6,20 +6,20 @@ import type { Clock } from 'parley-a2a/server';
 export interface S3Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** Of temporary credentials. */
+  /** For temporary credentials. */
   readonly sessionToken?: string;
 }
 
-/** A bucket of a server that speaks the protocol of S3. Times are in ms. */
+/** A bucket of S3 or a compatible server. Times are in ms. */
 export interface S3BucketOptions {
   /** Url of the bucket, such as `https://files.s3.eu-west-1.amazonaws.com` or `http://minio:9000/files`. */
   readonly bucketUrl: string;
   readonly region: string;
-  /** A function is called before each request, for credentials that change. */
+  /** A function is called before each request, for rotating credentials. */
   readonly credentials: S3Credentials | (() => S3Credentials | Promise<S3Credentials>);
-  /** Begins every key, such as `parley/`. Default: none. */
+  /** Prefix of every key, such as `parley/`. Default: none. */
   readonly prefix?: string;
-  /** Longest time of one request, and longest silence of a download. Default: 60 s. */
+  /** Time limit of one request, and of silence during a download. Default: 60 s. */
   readonly requestMs?: number;
   /** Further attempts of a request that failed by the network or the server. Default: 3. */
   readonly retries?: number;
@@ -34,7 +34,7 @@ export interface S3Runtime {
 /** A request to a bucket. */
 interface S3Request {
   readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE';
-  /** Without the prefix of the store. Absent: the bucket itself. */
+  /** Without the prefix of the store. Absent: a request about the bucket. */
   readonly key?: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
@@ -44,11 +44,11 @@ interface S3Request {
 const REQUEST_MS = 60_000;
 const RETRIES = 3;
 const FIRST_PAUSE_MS = 200;
-/** The longest answer that is no file, in bytes: a page of 1000 keys of 1024 bytes with their facts. */
+/** Maximum size of an answer that is no file, in bytes: a page of 1000 keys of 1024 bytes with their facts. */
 const ANSWER_BYTES = 8 * 1024 * 1024;
 const NO_BODY_HASH = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
-/** Sends signed requests to a bucket. Repeats a request if the network or the server failed. */
+/** Sends signed requests to a bucket. Retries a request after an error of the network or the server. */
 export class S3Bucket {
   readonly clock: Clock;
   readonly prefix: string;
@@ -57,7 +57,7 @@ export class S3Bucket {
   readonly #options: S3BucketOptions;
   readonly #send: S3Runtime['fetch'];
   readonly #url: string;
-  /** Keys that were derived from the secret, by day. */
+  /** Signing keys derived from the secret, by day. */
   readonly #derived = new Map<string, ArrayBuffer>();
 
   /** @throws OptionsError naming every option that is wrong. */
@@ -90,7 +90,7 @@ export class S3Bucket {
       const response = await this.#sent(request, signal);
       if (response.status === 404) return undefined;
       const text = await boundedText(response);
-      // A long CompleteMultipartUpload sends its status before it knows the outcome.
+      // A long CompleteMultipartUpload sends its status before the outcome is known.
       if (!response.ok || text.includes('<Error>')) throw answerError(response.status, text);
       return text;
     });
@@ -119,12 +119,12 @@ export class S3Bucket {
     });
   }
 
-  /** Waits between two attempts. */
+  /** Waits before another attempt. */
   async pause(attempt: number): Promise<void> {
     await new Promise<void>((resolve) => void this.clock.after(FIRST_PAUSE_MS * 2 ** attempt, resolve));
   }
 
-  /** Sends a part of a file and resolves to its entity tag. */
+  /** Uploads a part of a file and resolves to its entity tag. */
   sentPart(request: S3Request): Promise<string> {
     return this.#timed(async (signal) => {
       const response = await this.#sent(request, signal);
@@ -135,7 +135,7 @@ export class S3Bucket {
     });
   }
 
-  /** Runs attempts of a request, each with its longest time. */
+  /** Runs attempts of a request, each with a time limit. */
   async #timed<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
     for (let attempt = 0; ; attempt++) {
       const end = new AbortController();
@@ -161,7 +161,7 @@ export class S3Bucket {
     const account = typeof credentials === 'function' ? await credentials() : credentials;
     const signer = new AwsClient({ ...account, region, service: 's3', cache: this.#derived, retries: 0 });
     const hash = { 'x-amz-content-sha256': body === undefined ? NO_BODY_HASH : await hashOf(body) };
-    // The body is not given to the signer, which would copy it.
+    // The signer gets only the hash of the body, because it would copy the body.
     const signed = await signer.sign(url.href, { method, headers: { ...headers, ...hash } });
     return this.#send(url.href, {
       method,
@@ -173,7 +173,7 @@ export class S3Bucket {
   }
 }
 
-/** An answer of a bucket that is no success. */
+/** An error answer of a bucket. */
 class S3AnswerError extends Error {
   readonly isTemporary: boolean;
 

@@ -30,11 +30,11 @@ import { S3Uploads } from './s3-uploads.js';
 
 /** Options of a store in a bucket. */
 export interface S3FileStoreOptions extends S3BucketOptions {
-  /** Bytes of a part of a larger file, at least 5 MiB. Default: 8 MiB. */
+  /** Size of the parts of a larger file in bytes, at least 5 MiB. Default: 8 MiB. */
   readonly partBytes?: number;
-  /** Parts of one file that are sent at the same time. Memory holds one more. Default: 3. */
+  /** Maximum number of parts of one file that are sent concurrently. Memory holds one more. Default: 3. */
   readonly parallel?: number;
-  /** The age of the rest of a broken upload that the sweep removes, in ms. Default: 24 hours. */
+  /** The age at which a sweep removes the leftovers of a failed upload, in ms. Default: 24 hours. */
   readonly restMs?: number;
 }
 
@@ -43,7 +43,7 @@ interface S3FileStoreRuntime extends S3Runtime {
   readonly ids: Pick<IdSource, 'random'>;
 }
 
-/** A file as the bucket has it. */
+/** A file in the bucket. */
 interface FoundFile extends Pick<KeyFacts, 'key' | 'data'> {
   readonly file: StoredFile;
 }
@@ -55,9 +55,9 @@ const PARALLEL = 3;
 const REST_MS = 24 * 3_600_000;
 
 /**
- * Files in a bucket of S3 or of a server that speaks its protocol, for any number of processes. A file is two objects:
- * its bytes, and facts that are written last and make it visible. So a broken upload is never found. Each attempt to
- * store a file has keys of its own, so that a process removes nothing of another one.
+ * Files in a bucket of S3 or a compatible server, for any number of processes. A file is two objects: its bytes, and
+ * facts that are written last and make it visible. So a failed upload is never found. Each attempt to store a file has
+ * its own keys, so that a process never removes objects of another one.
  */
 export class S3FileStore implements FileStore {
   readonly uploads: S3Uploads;
@@ -131,11 +131,11 @@ export class S3FileStore implements FileStore {
         arrival.check();
         await this.#checkRoom(scope, limits);
       } catch (error) {
-        // The facts may be there in spite of the error.
+        // The facts may have been written in spite of the error.
         await this.#remove([own]).catch(() => {});
         throw error;
       }
-      // The file is stored. If this fails, copies of it stay until they expire. They count once.
+      // The file is stored. If this fails, duplicates stay until they expire, and count once.
       const kept = await this.#onlyOne(own, stored).catch(() => stored);
       if (kept === stored) reservation.stored(size);
       else reservation.release();
@@ -171,7 +171,7 @@ export class S3FileStore implements FileStore {
   }
 
   async usage(owner: FileOwner): Promise<FileUsage> {
-    // An upload whose file is there counts once.
+    // An upload whose file exists counts once.
     const uploads = await this.uploads.countedOf(owner);
     let files = 0;
     let bytes = 0;
@@ -184,7 +184,7 @@ export class S3FileStore implements FileStore {
     return { files, bytes };
   }
 
-  /** Both lists have the same order of places, so that memory holds one page of each. */
+  /** Both lists have the same order of places, so one page of each is in memory. */
   async sweep(): Promise<number> {
     const now = this.#bucket.clock.now();
     const isOld = (at: number) => at <= now - this.#restMs;
@@ -218,7 +218,7 @@ export class S3FileStore implements FileStore {
   /** The facts may have been written since the list was read. */
   async #removeRest(key: string): Promise<void> {
     const place = placeIn(DATA, key);
-    // The upload first: its record goes when the facts of the file are there.
+    // The upload is checked first: its record is removed after the facts of the file exist.
     if (await this.uploads.isOpen(place)) return;
     if ((await this.#factsOf(place)).some(({ data }) => data === key)) return;
     await this.#bucket.text({ method: 'DELETE', key });
@@ -231,16 +231,16 @@ export class S3FileStore implements FileStore {
   }
 
   /**
-   * Checks the quota once more after a write. Of files that several processes store at the same moment, the last one
-   * to be written sees all others. So the quota is never passed; two that fit one by one may both be refused.
+   * Checks the quota again after a write. Of files that several processes store concurrently, the last writer sees all
+   * others. So the quota is never exceeded, but two files that fit one by one may both be refused.
    */
   async #checkRoom(owner: FileOwner, { ownerBytes }: FileLimits): Promise<void> {
     if ((await this.usage(owner)).bytes > ownerBytes) throw quotaReached(ownerBytes);
   }
 
   /**
-   * Resolves a race of processes that store the same file, after this process has stored it. All of them keep the one
-   * that comes first in lists. The last process to write sees all others, so that one file is left.
+   * Resolves a race of processes that store the same file, after this process has stored it. All of them keep the first
+   * file in the list. The last writer sees all others, so exactly one file is left.
    */
   async #onlyOne(own: KeyFacts, stored: StoredFile): Promise<StoredFile> {
     const all = await this.#factsOf(own.place);
@@ -273,7 +273,7 @@ export class S3FileStore implements FileStore {
     return isFileId(id) ? this.#firstOf(await this.#factsOf(await placeOf(scope, id))) : undefined;
   }
 
-  /** The file of a place: the first one that is not expired. */
+  /** The file at a place: the first one that is not expired. */
   async #firstOf(all: readonly KeyFacts[]): Promise<FoundFile | undefined> {
     for (const facts of all) {
       const found = this.#isExpired(facts) ? undefined : await this.#fileOf(facts);
@@ -312,7 +312,7 @@ export class S3FileStore implements FileStore {
   readonly #isExpired = ({ expiresAt }: KeyFacts): boolean => expiresAt <= this.#bucket.clock.now();
 
   /**
-   * Reads on over a new request if the connection breaks off. If the bytes are removed, it reads on from `otherData`:
+   * Reads a file, with a new request after a lost connection. If the bytes are removed, it continues with `otherData`:
    * the key of another copy of the file.
    */
   async *#chunks(

@@ -1,7 +1,10 @@
 import type { FileScope } from 'parley-a2a/files';
 import { type FileOwner, sha256Hex } from 'parley-a2a/kit';
 
-/** The longest name in a key that is not replaced by its hash, in bytes. A key has at most 1024 bytes. */
+/**
+ * Maximum length in bytes of a name in a key. A longer name is replaced by its hash, because a key has at most 1024
+ * bytes.
+ */
 const LONGEST_NAME = 96;
 
 /** The two objects of a file: its bytes, and the facts that make it visible and name the key of the bytes. */
@@ -20,7 +23,7 @@ export interface KeyFacts {
   readonly expiresAt: number;
   /** In bytes. */
   readonly size: number;
-  /** Of the attempt to store the bytes. No other attempt has the same. */
+  /** Identifies the attempt that stored the bytes. */
   readonly token: string;
   /** The key of the bytes. */
   readonly data: string;
@@ -46,7 +49,7 @@ export async function tenantName(tenant: string): Promise<string> {
   return `t${await nameOf(tenant)}`;
 }
 
-/** The text of a name of a folder, behind its first letter. A long text is kept as its hash only. */
+/** Decodes the name of a folder, without its first letter. Of a long name only the hash is known. */
 export function readName(name: string): string {
   if (!name.startsWith('b')) return `sha256:${name.slice(1)}`;
   const base64 = name.slice(1).replaceAll('-', '+').replaceAll('_', '/');
@@ -63,13 +66,13 @@ export async function placeOf(scope: FileScope, id: string): Promise<string> {
   return `${await scopeFolder(scope)}${id}`;
 }
 
-/** The place of bytes or of a rest. */
+/** The place in the key of bytes or a rest. */
 export function placeIn(kind: typeof DATA | typeof RESTS, key: string): string {
   const [place = ''] = key.slice(kind.length).split('.', 1);
   return place;
 }
 
-/** Facts with their key. The key has all that lists need, so that they read no object. */
+/** Makes facts with their key. The key contains all that lists need, so that they read no object. */
 export function keyFacts(
   kind: typeof FACTS | typeof UPLOADS,
   { place, expiresAt, size, token }: Omit<KeyFacts, 'key' | 'data'>,
@@ -78,7 +81,7 @@ export function keyFacts(
   return { key, place, expiresAt, size, token, data: `${DATA}${place}.${token}` };
 }
 
-/** Reads a key of facts or of a record, without the prefix of the store; `undefined` for a key that is not ours. */
+/** Parses a key of facts or of a record, without the prefix of the store; `undefined` for other keys. */
 export function readKey(kind: typeof FACTS | typeof UPLOADS, key: string): KeyFacts | undefined {
   if (!key.startsWith(kind)) return undefined;
   const [, place, expiresAt, size, token] =
@@ -87,7 +90,10 @@ export function readKey(kind: typeof FACTS | typeof UPLOADS, key: string): KeyFa
   return keyFacts(kind, { place, expiresAt: Number(expiresAt), size: Number(size), token });
 }
 
-/** A name of letters, digits, - and _. A short one is base64url and begins with b; the hash of a long one with h. */
+/**
+ * Encodes a text as a name of letters, digits, - and _. A short one is base64url and begins with b; the hash of a long
+ * one with h.
+ */
 async function nameOf(text: string): Promise<string> {
   const bytes = new TextEncoder().encode(text.toWellFormed());
   const isPlain = text.isWellFormed() && bytes.length <= LONGEST_NAME;

@@ -8,7 +8,7 @@ interface ListedObject {
   readonly modifiedAt: number;
 }
 
-/** An upload in parts that was not ended. */
+/** An unfinished multipart upload. */
 interface OpenUpload {
   /** Without the prefix of the store. */
   readonly key: string;
@@ -17,7 +17,7 @@ interface OpenUpload {
   readonly beganAt: number;
 }
 
-/** A part of an upload in parts. */
+/** A part of a multipart upload. */
 export interface ListedPart {
   readonly number: number;
   /** In bytes. */
@@ -55,7 +55,7 @@ export async function* listedFolders(bucket: S3Bucket, folder: string): AsyncGen
   } while (token !== undefined);
 }
 
-/** Lists uploads in parts that were not ended: the first thousand. */
+/** Lists unfinished multipart uploads: the first thousand. */
 export async function openUploads(bucket: S3Bucket, folder: string): Promise<readonly OpenUpload[]> {
   const page = (await bucket.text({ method: 'GET', query: { uploads: '', prefix: bucket.prefix + folder } })) ?? '';
   return elements(page, 'Upload').flatMap((entry) => {
@@ -66,7 +66,7 @@ export async function openUploads(bucket: S3Bucket, folder: string): Promise<rea
   });
 }
 
-/** Lists the parts of an upload in their order; `undefined` if it was ended. */
+/** Lists the parts of a multipart upload in their order; `undefined` if it is finished. */
 export async function listedParts(
   bucket: S3Bucket,
   key: string,
@@ -88,7 +88,7 @@ export async function listedParts(
   }
 }
 
-/** The text of the first element of a name. */
+/** The text of the first element with a name. */
 export function element(xml: string, name: string): string | undefined {
   const [text] = elements(xml, name);
   return text?.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');

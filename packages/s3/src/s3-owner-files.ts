@@ -16,11 +16,11 @@ import {
 } from './s3-keys.js';
 import { listedFolders, listedObjects, openUploads } from './s3-listing.js';
 
-/** The parts of a store that the files of its users need. */
+/** The parts of the store that owner operations need. */
 interface S3OwnerFilesOptions {
   readonly bucket: S3Bucket;
   readonly arrivals: FileArrivals;
-  /** The file of facts; `undefined` if they are gone. */
+  /** Reads the file of facts; `undefined` if they were removed. */
   readonly fileOf: (facts: KeyFacts) => Promise<StoredFile | undefined>;
 }
 
@@ -72,7 +72,7 @@ export class S3OwnerFiles implements OwnerFiles {
     return counts;
   }
 
-  /** Ends uploads in parts, also those of other processes. One list has at most a thousand. */
+  /** Aborts multipart uploads, including those of other processes. One list has at most a thousand. */
   async #abortUploads(folder: string): Promise<void> {
     const { bucket } = this.#options;
     for (let open = await openUploads(bucket, folder); open.length > 0; open = await openUploads(bucket, folder)) {
@@ -88,7 +88,7 @@ export class S3OwnerFiles implements OwnerFiles {
     else {
       for (const kind of kinds) {
         for await (const folder of listedFolders(bucket, kind)) agents.add(folder.slice(kind.length));
-        // Parts that are no object yet are in no list of objects.
+        // Unfinished parts are in no list of objects.
         if (kind === DATA) for (const { key } of await openUploads(bucket, DATA)) agents.add(firstFolder(key));
       }
     }
@@ -102,7 +102,7 @@ function firstFolder(key: string): string {
   return rest.slice(0, rest.indexOf('/') + 1);
 }
 
-/** The scope of a place. A hash stands for a long name. */
+/** The scope of a place. Of a long name only the hash is known. */
 function scopeOf(place: string, { owner }: OwnerQuery): FileScope {
   const [agent = '', , tenant = ''] = place.split('/');
   return { agent: readName(agent.slice(1)), tenant: readName(tenant.slice(1)), owner };

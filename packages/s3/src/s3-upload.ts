@@ -20,12 +20,12 @@ interface UploadedBytes {
 
 const MOST_PARTS = 10_000;
 
-/** The bytes of a part, so that a file has no more parts than a bucket takes. */
+/** The size of a part, large enough for the maximum number of parts of a bucket. */
 export function partBytesFor(partBytes: number, size: number): number {
   return Math.max(partBytes, Math.ceil(size / MOST_PARTS));
 }
 
-/** Begins an upload in parts, and resolves to its id. */
+/** Begins a multipart upload, and resolves to its id. */
 export async function beginParts(bucket: S3Bucket, key: string): Promise<string> {
   const answer = await bucket.text({ method: 'POST', key, query: { uploads: '' }, body: [] });
   const uploadId = element(answer ?? '', 'UploadId');
@@ -33,7 +33,7 @@ export async function beginParts(bucket: S3Bucket, key: string): Promise<string>
   return uploadId;
 }
 
-/** Makes one object of parts. */
+/** Completes a multipart upload: its parts become one object. */
 export async function completeParts(
   bucket: S3Bucket,
   { key, uploadId, etags }: { readonly key: string; readonly uploadId: string; readonly etags: readonly string[] },
@@ -45,10 +45,7 @@ export async function completeParts(
   await bucket.text({ method: 'POST', key, query: { uploadId }, body: [new TextEncoder().encode(text)] });
 }
 
-/**
- * Puts the bytes of a file into an object: in one request, or in parts that go out beside each other. If anything
- * throws, nothing is left.
- */
+/** Uploads the bytes of a file: in one request, or in concurrent parts. If anything throws, nothing is left. */
 export async function putBytes(bucket: S3Bucket, { key, file, reservation, way }: PutOptions): Promise<UploadedBytes> {
   const partBytes = partBytesFor(way.partBytes, file.size ?? 0);
   const upload = new PartedUpload(bucket, key, way.parallel);
@@ -83,7 +80,7 @@ export async function putBytes(bucket: S3Bucket, { key, file, reservation, way }
   }
 }
 
-/** A file on its way into an object. */
+/** A file that is uploaded. */
 export interface PutOptions {
   readonly key: string;
   readonly file: NewFile;
@@ -91,7 +88,7 @@ export interface PutOptions {
   readonly way: UploadWay;
 }
 
-/** An upload in parts. It begins with the first part. */
+/** A multipart upload. It begins with the first part. */
 class PartedUpload {
   readonly #bucket: S3Bucket;
   readonly #key: string;
@@ -111,7 +108,7 @@ class PartedUpload {
     return this.#uploadId !== undefined;
   }
 
-  /** Sends a part. Resolves as soon as there is room for the next one. */
+  /** Sends a part. Resolves when the next one may be sent. */
   async part(body: readonly Uint8Array<ArrayBuffer>[]): Promise<void> {
     const uploadId = await this.#begun();
     const number = this.#etags.push('');
@@ -137,12 +134,12 @@ class PartedUpload {
     this.#uploadId = undefined;
   }
 
-  /** Removes what was sent. A part that is still on its way would come back. */
+  /** Removes the parts. First waits for parts that are being sent, which would be stored afterwards. */
   async abort(): Promise<void> {
     await Promise.all(this.#running);
     const uploadId = this.#uploadId;
     if (uploadId === undefined) return;
-    // The sweep removes what stays.
+    // The sweep removes parts that stay.
     await this.#bucket.text({ method: 'DELETE', key: this.#key, query: { uploadId } }).catch(() => undefined);
   }
 

@@ -22,7 +22,7 @@ import { FACTS, type KeyFacts, keyFacts, ownerFolder, placeIn, placeOf, RESTS, r
 import { type ListedPart, listedObjects, listedParts } from './s3-listing.js';
 import { beginParts, completeParts, partBytesFor } from './s3-upload.js';
 
-/** The parts of the store of the uploads. */
+/** The parts of the store that uploads need. */
 interface S3UploadsOptions {
   readonly bucket: S3Bucket;
   readonly quotas: OwnerQuotas;
@@ -30,17 +30,17 @@ interface S3UploadsOptions {
   readonly partBytes: number;
   /** A token for the key of an upload. */
   readonly newToken: () => string;
-  /** Throws if the files of a scope, with one that was just written, have no room. */
+  /** Throws if the files of a scope, including one that was just written, exceed the quota. */
   readonly checkRoom: (owner: FileOwner, limits: FileLimits) => Promise<void>;
-  /** True if the file of an upload was made, also if it has expired. */
+  /** True if the file of an upload exists, even if it has expired. */
   readonly isStored: (place: string) => Promise<boolean>;
   /** The bytes of an object. */
   readonly chunks: (key: string, size: number) => AsyncIterable<Uint8Array>;
-  /** Makes the bytes of an upload a file. */
+  /** Turns the bytes of an upload into a file. */
   readonly publish: (facts: KeyFacts, file: StoredFile) => Promise<void>;
 }
 
-/** An upload as the bucket has it. */
+/** An upload in the bucket. */
 interface FoundUpload {
   readonly about: NewUpload;
   /** With the key of the record. */
@@ -55,9 +55,9 @@ interface FoundUpload {
 }
 
 /**
- * Uploads in a bucket: a record, an upload in parts of the same size, and an object with the bytes after the last whole
- * part. The key of that object has the number of the parts before it, so that after a crash no byte counts twice. It
- * has its length too. The longest one counts, so that a late request takes no bytes back.
+ * Uploads in a bucket. Each is a record, a multipart upload with parts of equal size, and a rest object with the bytes
+ * after the last whole part. The key of the rest has the number of the parts before it, so that after a crash no byte
+ * counts twice. It also has its length, and the longest rest counts, so that a late request cannot remove bytes.
  */
 export class S3Uploads implements UploadStore {
   readonly #options: S3UploadsOptions;
@@ -108,7 +108,7 @@ export class S3Uploads implements UploadStore {
         await writer.write(chunk);
       }
     } finally {
-      // The bytes before a cut are those that the caller need not send again.
+      // Bytes before a lost connection are kept, so that the caller need not send them again.
       await writer.end();
     }
     return writer.offset;
@@ -169,7 +169,7 @@ export class S3Uploads implements UploadStore {
     return false;
   }
 
-  /** Removes expired uploads, and rests without one. The sweep of the data removes the bytes. */
+  /** Removes expired uploads, and rests without an upload. The sweep of the data removes the bytes. */
   async sweep(isOld: (modifiedAt: number) => boolean): Promise<void> {
     const { bucket } = this.#options;
     await this.#removeExpired(UPLOADS, (_, remove) => remove());
@@ -196,7 +196,7 @@ export class S3Uploads implements UploadStore {
     }
   }
 
-  /** Removes an upload with its bytes. Its record goes last, so that a broken removal can be repeated. */
+  /** Removes an upload with its bytes. Its record is removed last, so that a failed removal can be repeated. */
   async #discard(facts: KeyFacts, uploadId: string): Promise<void> {
     const { bucket } = this.#options;
     await aborted(bucket, facts.data, uploadId);
@@ -218,7 +218,7 @@ export class S3Uploads implements UploadStore {
       const facts = readKey(UPLOADS, key);
       if (facts === undefined || facts.expiresAt <= bucket.clock.now()) return undefined;
       const record = await this.#record(key);
-      // The process may have died after the file was made, and before the upload was removed.
+      // The process may have died after it made the file, and before it removed the upload.
       if (record === undefined || (await this.#options.isStored(place))) return undefined;
       const { size, expiresAt, data } = facts;
       const { uploadId, partBytes, ...rest } = record;
@@ -226,7 +226,7 @@ export class S3Uploads implements UploadStore {
       const parts = await listedParts(bucket, data, uploadId);
       if (parts !== undefined)
         return { about, facts, uploadId, partBytes, ...(await this.#bytes(facts, parts, partBytes)) };
-      // A process has joined the parts, and did not come to the end.
+      // A process has joined the parts, and died before the end.
       for await (const _ of listedObjects(bucket, data, 1))
         return { about, facts, uploadId, partBytes, parts: undefined, rest: new Uint8Array(), offset: size };
       return undefined;
@@ -237,7 +237,7 @@ export class S3Uploads implements UploadStore {
   /** The whole parts without a gap, and the rest after them. */
   async #bytes(facts: KeyFacts, listed: readonly ListedPart[], partBytes: number) {
     const parts: ListedPart[] = [];
-    // A shorter part is the last one, of an end that was not reached. Its bytes are in the rest too.
+    // A shorter part is the last one, of an interrupted completion. Its bytes are in the rest, too.
     for (const part of listed) if (part.number === parts.length + 1 && part.size === partBytes) parts.push(part);
     const rest = await this.#rest(`${restsOf(facts)}${parts.length}.`, partBytes);
     return { parts, rest, offset: parts.length * partBytes + rest.length };
@@ -275,7 +275,7 @@ export class S3Uploads implements UploadStore {
   }
 }
 
-/** Sends the bytes of one request as parts, one behind the other, and keeps what is left. */
+/** Sends the bytes of one request as parts, one after another, and buffers the rest. */
 class PartWriter {
   readonly #bucket: S3Bucket;
   readonly #upload: FoundUpload;
@@ -319,7 +319,7 @@ class PartWriter {
     for (const key of shorter) await this.#bucket.text({ method: 'DELETE', key });
   }
 
-  /** The next part fills up while this one is sent. */
+  /** The next part is filled while this one is sent. */
   async #sendPart(): Promise<void> {
     await this.#sending;
     this.#parts += 1;
@@ -327,7 +327,7 @@ class PartWriter {
     const query = { partNumber: String(this.#parts), uploadId };
     const part = { method: 'PUT', key: facts.data, query, body: this.#held } as const;
     this.#sending = this.#bucket.sentPart(part);
-    // The next part or the end looks at the error.
+    // The next part or `end` handles the error.
     this.#sending.catch(() => {});
     this.#held = [];
     this.#heldBytes = 0;
@@ -348,7 +348,7 @@ async function listedRests(bucket: S3Bucket, folder: string): Promise<readonly s
   return keys.sort((one, other) => length(other) - length(one));
 }
 
-/** Sends the rest of an upload as a part. */
+/** Uploads the rest as the last part. */
 function sentPart(bucket: S3Bucket, { facts, uploadId, rest, number }: FoundUpload & { readonly number: number }) {
   const query = { partNumber: String(number), uploadId };
   return bucket.sentPart({ method: 'PUT', key: facts.data, query, body: [rest] });

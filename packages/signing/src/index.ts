@@ -44,7 +44,7 @@ interface KeySetOptions {
   readonly allow?: readonly string[];
   /** Times of the reads of key sets. Default: as for tokens. */
   readonly keyTimes?: KeyTimes;
-  /** Gets a line if a key set cannot be read. Default: no log. */
+  /** Logs a key set that cannot be read. Default: no log. */
   readonly logger?: Logger;
   /** Fetches key sets. Default: the `fetch` of the host, with a check of addresses. */
   readonly fetch?: DocumentFetch;
@@ -73,28 +73,30 @@ export interface MessageSigningOptions extends KeySetOptions {
    * @see docs/signing.md#the-key-for-answers
    */
   readonly encryption?: {
-    /** Private keys that open parts: the newest first, which callers encrypt with. */
+    /** Private keys that decrypt parts, the newest first, with which callers encrypt. */
     readonly keys: readonly CardJwk[];
     /** True if plain parts of messages are refused. Default: false. */
     readonly required?: boolean;
-    /** The callers whose keys for answers count. Default: `caller`. */
+    /** The callers who may name a key for answers. Default: `caller`. */
     readonly answerKeys?: AnswerKeyRule;
   };
 }
 
 /** Options of `signedCalls`. */
 export interface SignedCallsOptions extends KeySetOptions {
-  /** The name of the agent in signatures. From its operator, not from a card: a false card could name another one. */
+  /**
+   * The name of the agent in signatures, from its operator. Do not use the card: a false card could name another one.
+   */
   readonly audience: string;
   /** Private keys, each of which signs every message. */
   readonly keys: readonly CardJwk[];
   /** The keys of the agent. Default: its answers are not verified. */
   readonly agent?: PeerKeySource;
-  /** False if unsigned answers are taken. Wrong signatures are refused in any case. Default: true. */
+  /** False if unsigned answers are accepted. Invalid signatures are refused in any case. Default: true. */
   readonly required?: boolean;
-  /** True if FAILED and CANCELED are taken without a signature. Default: false. */
+  /** True if FAILED and CANCELED are accepted without a signature. Default: false. */
   readonly unsignedEnds?: boolean;
-  /** The time for which a signature counts. Default: 5 minutes. */
+  /** The validity of a signature, in ms. Default: 5 minutes. */
   readonly lifetimeMs?: number;
   /**
    * Encrypts the parts of messages, with the keys of the agent in `to`. Own `keys` open its answers, and `required`
@@ -103,7 +105,7 @@ export interface SignedCallsOptions extends KeySetOptions {
   readonly encryption?: {
     /** The public keys of the agent. The first one for encryption is used. */
     readonly to: PeerKeySource;
-    /** Private keys that open answers, the newest first. Default: answers are not encrypted. */
+    /** Private keys that decrypt answers, the newest first. Default: answers are not encrypted. */
     readonly keys?: readonly CardJwk[];
     /** True if plain parts of answers are refused. Needs `keys`. Default: false. */
     readonly required?: boolean;
@@ -123,14 +125,14 @@ export type SignedContent =
   | { readonly task: Task }
   /** A direct message, which belongs to no task. `re` is the id of the message that it answers. */
   | { readonly message: Message; readonly re?: string }
-  /** A status, as push notifications bring it. Without the artifacts of the task, their hash is not compared. */
+  /** A status, as in a push notification. Without the artifacts of the task, their hash is not compared. */
   | { readonly statusUpdate: TaskStatusUpdateEvent; readonly artifacts?: readonly Artifact[] }
   | ({ readonly artifact: Artifact } & TaskIds);
 
 const FIVE_MINUTES_MS = 300_000;
 
 /**
- * Verifies messages to an agent, and signs its answers. Given in the option `signing` of a server.
+ * Verifies messages to an agent, and signs its answers. For the option `signing` of a server.
  * @throws OptionsError naming every option that is wrong.
  */
 export async function messageSigning(options: MessageSigningOptions): Promise<HostExtension> {
@@ -161,8 +163,8 @@ export async function messageSigning(options: MessageSigningOptions): Promise<Ho
 }
 
 /**
- * An interceptor that signs each message of a client, and verifies the answers of the agent. Given in the option
- * `interceptors` of `connect`, as the last one: later ones would change signed messages.
+ * An interceptor that signs each message of a client, and verifies the answers of the agent. Use it as the last one in
+ * the option `interceptors` of `connect`, because later ones would change signed messages.
  * @throws OptionsError naming every option that is wrong. Calls throw InvalidAgentResponseError for untrusted answers.
  */
 export async function signedCalls(options: SignedCallsOptions): Promise<Interceptor<ClientCallContext>> {
@@ -178,7 +180,7 @@ export async function signedCalls(options: SignedCallsOptions): Promise<Intercep
   return signingInterceptor({
     extensions: [SIGNING_EXTENSION, ...(encryption ? [ENCRYPTION_EXTENSION] : [])],
     outgoing: async (message) => {
-      // A message that is sent again stays the same.
+      // A repeated message keeps its signatures.
       const again = ownHeader(message, { signer, audience });
       if (again !== undefined) return { message, since: Number(again.iat) };
       const bare = unsignedMessage(normalMessage(message));
@@ -195,7 +197,7 @@ interface SealedMessages {
   readonly opened: ((event: StreamResponse) => Promise<StreamResponse>) | undefined;
 }
 
-/** Encrypts messages for the agent, and for the sender itself if it has keys: so it can read them in the history. */
+/** Encrypts messages for the agent, and also for the sender if it has keys, so that it can read them in the history. */
 async function sealedMessages(
   subject: string,
   { to, keys, required = false }: NonNullable<SignedCallsOptions['encryption']>,
@@ -228,7 +230,7 @@ async function sealedMessages(
 /**
  * Verifies a stored task, a message, a status or an artifact of an agent.
  * @throws UntrustedContentError naming the field whose signature is missing or wrong. OptionsError naming every option
- *   that is wrong.
+ * that is wrong.
  */
 export async function verifySigned(content: SignedContent, options: VerifyOptions): Promise<void> {
   checkOptions({ subject: 'verifySigned', schema: verifySchema, options });

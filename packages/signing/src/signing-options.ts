@@ -19,9 +19,9 @@ const keySets = {
   logger: Type.Optional(object),
   fetch: Type.Optional(func),
 };
-/** The name of an agent in signatures. Its length is checked apart. */
+/** The name of an agent in signatures. Its length is checked separately. */
 const audience = text;
-/** Keys are read apart: their errors name each key. */
+/** Keys are checked separately, so that errors name each key. */
 const peer = {
   keys: Type.Optional(eitherOf([keys, keySetSchema], 'must be a list of keys, or a key set')),
   jwksUrl: Type.Optional(text),

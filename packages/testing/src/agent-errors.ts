@@ -2,15 +2,15 @@ import type { Logger } from 'parley-a2a';
 import { beginAtCaller } from 'parley-a2a/kit';
 import type { ProtocolAssertionError } from './protocol-assertion-error.js';
 
-/** The errors of agents, by the objects in which a test sees their turns. */
+/** The errors of agents, keyed by the objects that a test gets from their turns. */
 const ERRORS = new WeakMap<object, () => unknown>();
 
-/** Notes the error of the turn that objects show: a list of events, an event, or a task. */
+/** Stores the error of the turn from which the objects come: a list of events, an event, or a task. */
 export function noteError(objects: readonly object[], error: () => unknown): void {
   for (const object of objects) ERRORS.set(object, error);
 }
 
-/** The error of the agent whose turn one of the objects shows. */
+/** The error of the agent in the turn from which one of the objects comes. */
 export function agentErrorIn(objects: readonly object[]): unknown {
   for (const object of objects) {
     const error = ERRORS.get(object)?.();
@@ -34,11 +34,11 @@ function textOf(error: unknown): string {
   return error.cause === undefined ? text : `${text} (${textOf(error.cause)})`;
 }
 
-/** The first error of each task that the engine logs: its agent threw, or published an event that is not valid. */
+/** The first error of each task that the engine logs: its agent threw, or published an invalid event. */
 export class AgentErrors {
   readonly #errors = new Map<string, unknown>();
 
-  /** The logger of an engine. It passes on what it gets. */
+  /** Wraps the logger of an engine, and passes all lines on. */
   logger(logger: Logger): Logger {
     const noting = (level: 'warn' | 'error'): Logger['error'] => {
       return (message, fields = {}) => {

@@ -25,14 +25,14 @@ import { DEFAULT_WAIT_MS, waitForOn } from './waits.js';
 export type CrashOptions = Omit<TestAgentOptions, 'storage' | 'ids'> & {
   /** The point at which the first process dies. Default: after the first checkpoint. */
   readonly at?: CrashPoint;
-  /** Makes the agent of the second process, so that it shares no memory with the first. Default: the same agent. */
+  /** Makes the agent of the second process, which then shares no memory with the first. Default: the same agent. */
   readonly restart?: () => EngineAgent;
   /**
-   * True: the agent first runs without a crash, and must come to the same state and artifacts. Use false if its answers
-   * differ from run to run. Default: true.
+   * True: the agent first runs without a crash, and the resumed task must have the same state and artifacts. Use false
+   * if its answers differ from run to run. Default: true.
    */
   readonly compare?: boolean;
-  /** The longest run of each attempt in ms of real time; default 5,000. */
+  /** Time limit of each attempt in ms of real time; default 5,000. */
   readonly timeoutMs?: number;
 };
 
@@ -51,9 +51,9 @@ export interface CrashedRun {
 }
 
 /**
- * Runs an agent in a process that dies at a point, and once more in a second process on the same storage. Code of the
- * first attempt that waits for its context or its events never goes on; its signal aborts when its lease ends. No event
- * may be lost or doubled.
+ * Runs an agent in a simulated process that dies at a point, and again in a second process on the same storage. Code of
+ * the first attempt that awaits its context or its events is never resumed; its signal aborts when its lease ends. No
+ * event may be lost or doubled.
  * @throws ProtocolAssertionError if the point is never reached, the agent does not run again, or an event is lost or
  * doubled.
  */
@@ -115,7 +115,7 @@ interface ProcessOptions {
   readonly at: CrashPoint;
 }
 
-/** A process whose commits are watched, and which may die after one of them. */
+/** A simulated process that records its commits, and may die after one of them. */
 class CrashedProcess {
   readonly events: StreamResponse[] = [];
   attempts = 0;
@@ -183,7 +183,7 @@ class CrashedProcess {
     return this.#key;
   }
 
-  /** Sends a message, and waits for no answer: the process may die before. */
+  /** Sends a message without waiting for an answer, because the process may die before. */
   async send(input: SendInput): Promise<void> {
     const message = typeof input === 'string' ? { message: input } : input;
     const configuration = { ...message.configuration, returnImmediately: true };

@@ -5,8 +5,8 @@ import { shown } from './event-view.js';
 import { ProtocolAssertionError } from './protocol-assertion-error.js';
 
 /**
- * The point at which a process dies: after so many committed events of the agent, or after its first checkpoint. A
- * predicate names the first event that it takes. It gets the event and its number, from 1.
+ * The point at which a process dies: after a number of committed events of the agent, or after its first checkpoint. A
+ * predicate selects the first event for which it returns true. It gets the event and its number, from 1.
  */
 export type CrashPoint = number | 'checkpoint' | ((event: StreamResponse, number: number) => boolean);
 
@@ -18,7 +18,9 @@ export function pointText(point: CrashPoint): string {
   return point === 'checkpoint' ? 'after a checkpoint' : 'after an event that the predicate takes';
 }
 
-/** True if a process dies after these commits of its agent. `events` are all so far, `fresh` how many are new. */
+/**
+ * True if a process dies after these commits of its agent. `events` are all so far, `fresh` is the number of new ones.
+ */
 export function isReached(
   point: CrashPoint,
   {
@@ -34,7 +36,7 @@ export function isReached(
 }
 
 /**
- * The log of a task has the events of both attempts, each once and in order.
+ * Asserts that the log of a task has the events of both attempts, each once and in order.
  * @throws ProtocolAssertionError otherwise.
  */
 export function assertWholeLog(log: readonly StreamResponse[], attempts: readonly (readonly StreamResponse[])[]): void {
@@ -52,7 +54,7 @@ export function assertWholeLog(log: readonly StreamResponse[], attempts: readonl
 }
 
 /**
- * A task that was resumed has the same state and artifacts as one whose process did not die.
+ * Asserts that a resumed task has the same state and artifacts as one whose process did not die.
  * @throws ProtocolAssertionError naming a lost, doubled or changed artifact.
  */
 export function assertSameOutcome(resumed: Task, undisturbed: Task, error?: unknown): void {
@@ -70,7 +72,9 @@ export function assertSameOutcome(resumed: Task, undisturbed: Task, error?: unkn
   }
 }
 
-/** The point was not reached, or the agent does not run again. `error` is that of the agent. */
+/**
+ * Makes the error for a point that was not reached, or an agent that does not run again. `error` is that of the agent.
+ */
 export function crashFailure(expected: string, actual: string, error?: unknown): ProtocolAssertionError {
   return withCause(new ProtocolAssertionError({ assertion: ASSERTION, expected, actual }), error);
 }

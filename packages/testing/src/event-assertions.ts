@@ -17,7 +17,8 @@ export interface ExpectedIds {
 }
 
 /**
- * The first event is the new task, and the agent works before it gives results. A rejected task needs no work.
+ * Asserts that the first event is the new task, and that the agent works before it gives results. A rejected task needs
+ * no work.
  * @throws ProtocolAssertionError otherwise.
  */
 export function assertTaskCreationAndWorkingStatus(events: AssertedEvents): void {
@@ -42,7 +43,8 @@ export function assertTaskCreationAndWorkingStatus(events: AssertedEvents): void
 }
 
 /**
- * One event is final, and no event follows it. A turn that ends with a question to the caller has no final event.
+ * Asserts that one event is final, and that no event follows it. A turn that ends with a question to the caller has no
+ * final event.
  * @throws ProtocolAssertionError otherwise.
  */
 export function assertUniqueFinalEventIsLast(events: AssertedEvents): void {
@@ -61,7 +63,7 @@ export function assertUniqueFinalEventIsLast(events: AssertedEvents): void {
 }
 
 /**
- * All events, and the messages in them, name the same task and context.
+ * Asserts that all events, and the messages in them, name the same task and context.
  * @throws ProtocolAssertionError otherwise.
  */
 export function assertConsistentIdPropagation(events: AssertedEvents, expected: ExpectedIds = {}): void {
@@ -86,7 +88,7 @@ export function assertConsistentIdPropagation(events: AssertedEvents, expected: 
 }
 
 /**
- * The times of the statuses never go back, and each can be read.
+ * Asserts that the times of the statuses are valid and never decrease.
  * @throws ProtocolAssertionError otherwise.
  */
 export function assertChronologicalOrdering(events: AssertedEvents): void {
@@ -106,7 +108,8 @@ export function assertChronologicalOrdering(events: AssertedEvents): void {
 }
 
 /**
- * Each artifact update has an id and parts. Chunks extend an artifact that was there, and none follows the last chunk.
+ * Asserts that each artifact update has an id and parts. Chunks must extend an existing artifact, and none may follow
+ * the last chunk.
  * @throws ProtocolAssertionError otherwise.
  */
 export function assertValidArtifactUpdates(events: AssertedEvents): void {
@@ -136,7 +139,7 @@ export function assertValidArtifactUpdates(events: AssertedEvents): void {
 }
 
 /**
- * A task, or the task of a stream, ends in a state. The error also tells the text of its last status.
+ * Asserts the final state of a task, or of the task of a stream. The error also has the text of its last status.
  * @throws ProtocolAssertionError otherwise.
  */
 export function assertTaskFinalState(ended: Task | AssertedEvents, state: TaskState): void {
@@ -159,9 +162,10 @@ export interface InvariantOptions extends ExpectedIds {
 }
 
 /**
- * All rules for the events of one turn. Each event is valid, and all assertions about events hold. A direct message is
- * the only event of its turn. Calls of tools follow `assertToolLifecycle`, and a completed task has no open call.
- * @throws ProtocolAssertionError of the first rule that does not hold.
+ * Asserts all rules for the events of one turn. Each event is valid, and all assertions about events hold. A direct
+ * message is the only event of its turn. Calls of tools follow `assertToolLifecycle`, and a completed task has no open
+ * call.
+ * @throws ProtocolAssertionError of the first broken rule.
  */
 export function assertAllProtocolInvariants(events: AssertedEvents, options: InvariantOptions = {}): void {
   const found = finder('assertAllProtocolInvariants', events);
@@ -200,7 +204,7 @@ function checkTools(
   }
 }
 
-/** The changes of calls of tools. The task at the start tells the calls of earlier turns, in their last state. */
+/** The changes of tool calls. A task at the start has the calls of earlier turns, in their last state. */
 function toolEventsIn(list: readonly StreamResponse[]): readonly ToolEvent[] {
   return list.flatMap((event, eventIndex) => {
     if (event.task === undefined) return toolEventsOf(event);
@@ -242,7 +246,7 @@ function historyOf(event: StreamResponse): readonly Message[] {
   return event.task !== undefined ? (event.task.history ?? []) : [];
 }
 
-/** The first fault of an event that is not valid. */
+/** The first fault of an invalid event. */
 function faultOf(event: StreamResponse): string | undefined {
   const [violation] = violationsOf('StreamResponse', event);
   if (violation === undefined) return undefined;

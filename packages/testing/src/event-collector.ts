@@ -6,11 +6,11 @@ import { DEFAULT_WAIT_MS, WaitTimeoutError } from './waits.js';
 
 /** The bound of a wait of a collector. */
 export interface CollectorWaitOptions {
-  /** The longest wait in ms; default 5,000. */
+  /** Time limit in ms; default 5,000. */
   readonly timeoutMs?: number;
 }
 
-/** Reads a stream from its start to its end, or takes events as a callback, and keeps the events. */
+/** Reads a stream from its start to its end, or gets events by a callback, and stores the events. */
 export class StreamCollector {
   readonly #clock: Pick<Clock, 'after'>;
   readonly #events: StreamResponse[] = [];
@@ -27,14 +27,14 @@ export class StreamCollector {
     if (this.#source !== undefined) void this.#read(this.#source);
   }
 
-  /** Takes one event. Give it to code that calls a function with each event, such as the handler of a receiver. */
+  /** Adds one event. Pass it to code that calls a function with each event, such as the handler of a receiver. */
   readonly take = (event: StreamResponse): void => {
     if (this.#hasEnded) throw new Error('The collector has ended, and takes no more events');
     this.#events.push(event);
     this.#look();
   };
 
-  /** Ends a collector without a stream. `error`: the error of its waits. */
+  /** Ends a collector without a stream. `error`: rejects its waits. */
   end(error?: unknown): void {
     this.#error = error;
     this.#hasEnded = true;
@@ -64,7 +64,7 @@ export class StreamCollector {
     return this.byType('artifactUpdate').map(({ artifactUpdate }) => artifactUpdate);
   }
 
-  /** The states that the events show, in their order. */
+  /** The states in the events, in their order. */
   get states(): readonly TaskState[] {
     return this.#events.flatMap((event) => statusOf(event)?.state ?? []);
   }
@@ -81,7 +81,7 @@ export class StreamCollector {
   }
 
   /**
-   * Resolves to the first event that a predicate takes, also to one that came before.
+   * Resolves to the first event for which a predicate returns true, including earlier ones.
    * @throws the error of the stream, or WaitTimeoutError when the stream or the time ends without such an event.
    */
   waitForEvent(
@@ -117,7 +117,7 @@ export class StreamCollector {
     });
   }
 
-  /** Resolves to the first event that shows a state. Throws as `waitForEvent`. */
+  /** Resolves to the first event with a state. Throws as `waitForEvent`. */
   waitForState(state: TaskState, options: CollectorWaitOptions = {}): Promise<StreamResponse> {
     return this.waitForEvent((event) => statusOf(event)?.state === state, { ...options, what: state });
   }
@@ -152,7 +152,7 @@ export class StreamCollector {
     });
   }
 
-  /** Leaves the stream. */
+  /** Stops reading the stream. */
   async stop(): Promise<void> {
     await this.#source?.return?.();
   }

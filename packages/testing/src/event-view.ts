@@ -7,7 +7,7 @@ export type StreamEventType = 'task' | 'message' | 'statusUpdate' | 'artifactUpd
 /** An event of one type. */
 export type StreamEventOf<Type extends StreamEventType> = Extract<StreamResponse, { readonly [Name in Type]: unknown }>;
 
-/** The status that an event shows. */
+/** The status in an event. */
 export function statusOf(event: StreamResponse): TaskStatus | undefined {
   if (event.task !== undefined) return event.task.status;
   return event.statusUpdate !== undefined ? event.statusUpdate.status : undefined;

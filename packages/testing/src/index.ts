@@ -55,7 +55,7 @@ export function createTestMessage(overrides: Partial<Message> = {}, options: Tes
   return messageOf(overrides, options);
 }
 
-/** Messages of one context: so many, or one for each text. */
+/** Messages of one context: a number of them, or one for each text. */
 export function createTestMessages(
   texts: number | readonly string[],
   overrides: Partial<Message> = {},
@@ -98,7 +98,7 @@ export function createTestArtifact(overrides: Partial<Artifact> = {}, options: T
   return artifactOf(overrides, options);
 }
 
-/** The members that a login of each type has at least. */
+/** The minimal members of a login of each type. */
 const LOGINS: { readonly [Type in PlainCredential['type']]: PlainCredential } = {
   bearer: { type: 'bearer', token: 'test-token' },
   apikey: { type: 'apikey', apiKey: 'test-key' },
@@ -124,9 +124,9 @@ export async function wait(ms: number): Promise<void> {
 }
 
 /**
- * Waits in real time until a predicate returns something true, and resolves to that. A predicate that throws counts as
- * not true.
- * @throws WaitTimeoutError naming what it waited for. Its `cause` is the last error of the predicate.
+ * Waits in real time until a predicate returns a truthy value, and resolves to that. A predicate that throws counts as
+ * false.
+ * @throws WaitTimeoutError naming the condition. Its `cause` is the last error of the predicate.
  */
 export async function waitFor<T>(predicate: () => T | Promise<T>, options?: WaitForOptions): Promise<T> {
   if (typeof predicate !== 'function') refuseArgument('waitFor', 'a function', predicate);

@@ -6,9 +6,9 @@ interface Timer {
   readonly task: () => void;
 }
 
-/** Rounds without any work after which a test is quiet. */
+/** Number of rounds without work after which a test counts as idle. */
 const QUIET_ROUNDS = 3;
-/** Rounds after which a test counts as one that never becomes quiet. */
+/** Maximum number of rounds to wait until a test is idle. */
 const MOST_ROUNDS = 10_000;
 
 /** The options of `TestClock`. */
@@ -18,8 +18,7 @@ export interface TestClockOptions {
 }
 
 /**
- * A clock that stands still until a test advances it. Timers run only then, in their order. Work that waits for no time
- * goes on by itself.
+ * A clock that only a test advances. Timers run only then, in their order. Work that waits for no time runs by itself.
  */
 export class ManualClock implements Clock {
   readonly #soon: Clock['soon'];
@@ -62,7 +61,7 @@ export class ManualClock implements Clock {
   }
 
   /**
-   * Waits for `ms` of this clock. Meant for agents that take a clock.
+   * Waits for `ms` of this clock. For agents that accept a clock.
    * @throws the reason of the signal.
    */
   sleep(ms: number, { signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {
@@ -83,7 +82,7 @@ export class ManualClock implements Clock {
     });
   }
 
-  /** The ms until the next `sleep` ends; `undefined` if no `sleep` is under way. */
+  /** The ms until the next `sleep` ends; `undefined` if there is none. */
   get nextSleepMs(): number | undefined {
     const ends = [...this.#sleeps].map((order) => this.#timers.get(order)?.at ?? this.#time);
     return ends.length === 0 ? undefined : Math.max(0, Math.min(...ends) - this.#time);
@@ -107,7 +106,7 @@ export class ManualClock implements Clock {
     await this.settle();
   }
 
-  /** Waits until nothing more happens without more time or input from outside. */
+  /** Waits until nothing happens any more without more time or external input. */
   async settle(): Promise<void> {
     for (let quiet = 0, round = 0; quiet < QUIET_ROUNDS && round < MOST_ROUNDS; round += 1) {
       await new Promise<void>((resolve) => this.#soon(resolve));

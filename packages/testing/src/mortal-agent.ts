@@ -4,8 +4,8 @@ import type { AgentExecutor } from 'parley-a2a/server';
 const never = <T>(): Promise<T> => new Promise<T>(() => {});
 
 /**
- * An agent whose process may die. Each of its events is committed before the next one begins, so that the process can
- * die exactly between two events. After the death no call of its context or its events is answered.
+ * Wraps an agent whose process may die. Each of its events is committed before the next one begins, so that the process
+ * can die exactly between two events. After that, no call of its context or its events resolves.
  */
 export function mortalAgent(agent: AgentExecutor, isDead: () => boolean): AgentExecutor {
   const { replies, resumable } = agent;
@@ -20,7 +20,7 @@ export function mortalAgent(agent: AgentExecutor, isDead: () => boolean): AgentE
           await events.flush();
           return result;
         };
-        // The first of several calls reaches the engine at once: agents need not wait for their events.
+        // The first of concurrent calls reaches the engine at once, because agents need not await their events.
         last = pending === 0 ? step() : last.then(step, step);
         pending += 1;
         const settled = (): void => {
@@ -43,7 +43,7 @@ export function mortalAgent(agent: AgentExecutor, isDead: () => boolean): AgentE
   };
 }
 
-/** The same object, whose methods answer only while the process lives. */
+/** A proxy of the object, whose methods resolve only while the process lives. */
 function answering<T extends object>(object: T, isDead: () => boolean, around: (call: () => unknown) => unknown): T {
   return new Proxy(object, {
     get(target, name) {

@@ -10,10 +10,10 @@ export interface Commit {
   readonly checkpoint: JsonValue | undefined;
 }
 
-/** The view of one process on a storage that outlives it. */
+/** The access of one process to a storage that outlives it. */
 interface MortalStorage {
   readonly storage: TaskStorage;
-  /** No call reaches the storage any more, and no call is answered. */
+  /** Disconnects the process: no call reaches the storage, and no call resolves. */
   die(): void;
   readonly isDead: boolean;
 }
@@ -21,8 +21,8 @@ interface MortalStorage {
 const never = <T>(): Promise<T> => new Promise<T>(() => {});
 
 /**
- * Gives a process a view on a storage. `committed` is called after each commit and before its answer. If the process
- * dies there, it never learns of the commit.
+ * Connects a process to a storage. `committed` is called after each commit and before its result is returned. If the
+ * process dies there, it does not know of the commit.
  */
 export function mortalStorage(shared: TaskStorage, committed: (commit: Commit) => void): MortalStorage {
   let isDead = false;
@@ -38,7 +38,7 @@ export function mortalStorage(shared: TaskStorage, committed: (commit: Commit) =
   };
   const storage = interceptedStorage(shared, intercept, { shared: true, wakeups });
 
-  /** A storage of one process publishes no appends of turns. A shared one does. */
+  /** Reports the append of a turn, because a storage of one process does not. A shared one does. */
   function appended(append: Append, outcome: AppendOutcome): void {
     if (outcome.kind !== 'appended') return;
     const { key, records, checkpoint, authority } = append;
@@ -66,7 +66,7 @@ export function mortalStorage(shared: TaskStorage, committed: (commit: Commit) =
   };
 }
 
-/** Wake-ups that reach and leave a process only while it lives. */
+/** Passes wake-ups on only while the process lives. */
 class MortalWakeups implements Wakeups {
   readonly #shared: Wakeups;
   readonly #isDead: () => boolean;

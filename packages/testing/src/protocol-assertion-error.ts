@@ -1,6 +1,6 @@
 import { beginAtCaller } from 'parley-a2a/kit';
 
-/** The finding of an assertion: what it expected at an event, and what came. */
+/** The finding of an assertion: the expectation at an event, and the actual value. */
 export interface AssertionFinding {
   /** The name of the assertion. */
   readonly assertion: string;
@@ -10,7 +10,7 @@ export interface AssertionFinding {
   readonly actual: string;
 }
 
-/** An assertion of this kit does not hold. Test runners show it like an error of `node:assert`. */
+/** A failed assertion of this kit. Test runners show it like an error of `node:assert`. */
 export class ProtocolAssertionError extends Error implements AssertionFinding {
   override readonly name = 'AssertionError';
   readonly code = 'ERR_ASSERTION';

@@ -8,16 +8,16 @@ import { EventCollector, TestClock } from './test-ports.js';
 import { startProcess, type TestedAgent, type TestServerOptions } from './test-process.js';
 import { waitOn } from './waits.js';
 
-/** The pause between two looks at work that takes real time, in ms. */
+/** The pause between two checks of work that takes real time, in ms. */
 const LOOK_MS = 2;
 
 /** The options of a tested agent: those of its server, and what the test controls. */
 export type TestAgentOptions = TestServerOptions & {
   /** The user of every call. Absent: as the authenticator of the agent decides. */
   readonly user?: User;
-  /** The clock of the server. Give the same one to an agent that waits. Default: a new one. */
+  /** The clock of the server. Pass the same one to an agent that waits. Default: a new one. */
   readonly clock?: TestClock;
-  /** Ids of tasks, messages and artifacts. Default: they count up, and are the same in every run. */
+  /** Ids of tasks, messages and artifacts. Default: sequential ids, the same in every run. */
   readonly ids?: IdSource;
 };
 
@@ -34,16 +34,16 @@ export interface TestAgent {
   /** Sends a message, and collects the events of its turn. */
   collect(input: SendInput, options?: CallOptions): EventCollector;
   cancel(taskId: string): Promise<Task>;
-  /** Advances the clock by ms, and waits for what follows from it. */
+  /** Advances the clock by ms, and waits until the test is idle. */
   advance(ms: number): Promise<void>;
-  /** Waits until nothing more happens without more time. */
+  /** Waits until nothing happens any more without more time. */
   settle(): Promise<void>;
   /** Ends running turns at once, and the streams. */
   close(): Promise<void>;
 }
 
 /**
- * Serves an agent in this process, with tasks in memory and a clock that stands still. Close it at the end.
+ * Serves an agent in this process, with tasks in memory and a clock that only the test advances. Close it at the end.
  * @throws OptionsError naming every option that is unknown or wrong.
  */
 export async function testAgent(agent: TestedAgent, options: TestAgentOptions = {}): Promise<TestAgent> {
@@ -83,7 +83,7 @@ export async function testAgent(agent: TestedAgent, options: TestAgentOptions = 
 
 /** The options of `runAgent`. */
 export type RunAgentOptions = TestAgentOptions & {
-  /** The longest run in ms of real time; default 5,000. */
+  /** Time limit in ms of real time; default 5,000. */
   readonly timeoutMs?: number;
 };
 
@@ -97,15 +97,15 @@ export interface AgentRun {
   /** The text of the answer. */
   readonly text: string;
   /**
-   * The error that failed the task, with its stack: the agent threw it, or published an event that is not valid. The
-   * caller of an agent never sees it. Absent: there is none.
+   * The error that failed the task, with its stack: the agent threw it, or published an invalid event. Callers of an
+   * agent never get it. Absent: there is none.
    */
   readonly error: unknown;
 }
 
 /**
- * Runs an agent on one message, and resolves at the end of its turn. An agent that sleeps on the given clock is woken
- * at once.
+ * Runs an agent on one message, and resolves at the end of its turn. Whenever the agent sleeps on the given clock, the
+ * clock is advanced at once.
  * @throws WaitTimeoutError naming the last event, if the turn does not end in time.
  */
 export async function runAgent(
@@ -140,7 +140,7 @@ export async function runAgent(
   }
 }
 
-/** Wakes sleepers one after the other until a promise settles. */
+/** Advances the clock to the end of each sleep until a promise settles. */
 export async function whileTimePasses<T>(clock: TestClock, promise: Promise<T>): Promise<T> {
   let isSettled = false;
   const settled = () => {
@@ -156,7 +156,7 @@ export async function whileTimePasses<T>(clock: TestClock, promise: Promise<T>):
   return promise;
 }
 
-/** Turns that do not stop get the time that the engine gives them. */
+/** Advances the clock by the time that the engine gives turns that do not stop. */
 async function closed(closing: Promise<void>, clock: TestClock): Promise<void> {
   let isClosed = false;
   const done = () => {

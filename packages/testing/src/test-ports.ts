@@ -5,8 +5,7 @@ import { StreamCollector } from './event-collector.js';
 import { ManualClock, type TestClockOptions } from './manual-clock.js';
 
 /**
- * A clock that stands still until a test advances it. Timers run only then, in their order. Work that waits for no time
- * goes on by itself.
+ * A clock that only a test advances. Timers run only then, in their order. Work that waits for no time runs by itself.
  */
 export class TestClock extends ManualClock {
   constructor(options?: TestClockOptions) {
@@ -21,7 +20,7 @@ export interface EventCollectorOptions {
 }
 
 /**
- * Reads a stream from its start to its end, and keeps the events. Without a stream, give `take` to code that calls a
+ * Reads a stream from its start to its end, and stores the events. Without a stream, pass `take` to code that calls a
  * function with each event.
  */
 export class EventCollector extends StreamCollector {

@@ -15,10 +15,10 @@ import { type InProcessHost, startInProcess } from 'parley-a2a/testing-kit';
 import { AgentErrors } from './agent-errors.js';
 import type { ManualClock } from './manual-clock.js';
 
-/** An agent as servers take it. */
+/** An agent in a form that servers accept. */
 type PlainAgent = AgentExecutor | PromptFunction | PromptRunner;
 
-/** An agent to test: all that servers take, a request handler, or the options of an agent. */
+/** An agent to test: any agent that servers accept, a request handler, or the options of an agent. */
 export type TestedAgent = PlainAgent | RequestHandler | AgentOptions;
 
 /** An agent that the engine runs. */
@@ -53,7 +53,7 @@ export async function startProcess({
   ...ports
 }: TestProcessOptions): Promise<TestProcess> {
   const { storage, clock, ids } = ports;
-  // Commits that wait for others would wait for the manual clock.
+  // No delay, because commits that are grouped would wait for the manual clock.
   const limits = { commitDelayMs: 0, ...options.limits };
   const errors = new AgentErrors();
   const placed = { ...sourceOf(agent), ...options, limits, storage };
@@ -68,14 +68,14 @@ export async function startProcess({
   return { ...host, errors };
 }
 
-/** The options of an agent in any form. The check of the options refuses all other values. */
+/** The options of an agent in any form. The check of the options refuses other values. */
 function sourceOf(agent: TestedAgent): AgentOptions {
   if (Object(agent) !== agent) return { agent: agent as PlainAgent };
   if ('agent' in agent || 'handler' in agent) return agent;
   return BY_VERB.send in agent ? { handler: agent } : { agent };
 }
 
-/** The same agent, with another executor around its own. */
+/** The same agent, with a wrapper around its executor. */
 export function wrapped(agent: EngineAgent, wrap: (executor: AgentExecutor) => AgentExecutor): AgentOptions {
   const { agent: source, handler: _, ...options } = sourceOf(agent);
   if (source === undefined) throw new OptionsError('crashAndResume', ['agent: must be one that the engine runs']);

@@ -2,7 +2,7 @@ import { refuseArgument } from 'parley-a2a/kit';
 import type { ToolCall, ToolCallState, ToolEvent } from 'parley-a2a/tools';
 import { ProtocolAssertionError } from './protocol-assertion-error.js';
 
-/** The states that may follow each state. A run may begin again whose process died, or that asked a question. */
+/** The states that may follow each state. A run may begin again after its process died, or after a question. */
 const NEXT: Readonly<Record<ToolCallState, readonly ToolCallState[]>> = {
   requested: ['approved', 'running', 'failed', 'refused', 'canceled'],
   approved: ['requested', 'running', 'succeeded', 'failed', 'refused', 'canceled'],
@@ -13,26 +13,26 @@ const NEXT: Readonly<Record<ToolCallState, readonly ToolCallState[]>> = {
   canceled: [],
 };
 
-/** The first states of a call that its task records: it may record a short run at its end only. */
+/** The first states of a call in its task, which may record a short run only at its end. */
 const FIRST_IN_TASK: readonly ToolCallState[] = ['requested', 'running', 'succeeded', 'failed'];
 
-/** Tools of an SDK of models may tell neither the beginning of a run, nor at once that a call waits for an approval. */
+/** SDKs of models may report no start of a run, and a call before its approval. */
 const AFTER_REQUEST_IN_TASK: readonly ToolCallState[] = [...NEXT.requested, 'requested', 'succeeded'];
 
 /** The checks of `assertToolLifecycle`. */
 export interface ToolLifecycleOptions {
-  /** The only tool, or the id of the only call, to look at. Default: all calls. */
+  /** The only tool, or the id of the only call, to check. Default: all calls. */
   readonly only?: string;
   /** The final state of every call. Default: any. */
   readonly ends?: 'succeeded' | 'failed' | 'refused' | 'canceled';
-  /** True: a call may still wait or run at the end. Default: every call ends. */
+  /** True: a call may still be open at the end. Default: every call ends. */
   readonly mayBeOpen?: boolean;
 }
 
 /**
- * Every call of a tool goes from `requested` over its approval and its run to one end. It keeps its tool. A call that
- * succeeded has a result, and one that did not has a failure. The events are those of `onEvent`, or of a stream by
- * `toolEventsOf`.
+ * Asserts that every tool call goes from `requested` over its approval and its run to one end, with the same tool. A
+ * call that succeeded has a result, and one that did not has a failure. The events are those of `onEvent`, or of a
+ * stream by `toolEventsOf`.
  * @throws ProtocolAssertionError otherwise, and if there is no call.
  */
 export function assertToolLifecycle(events: readonly ToolEvent[], options: ToolLifecycleOptions = {}): void {

@@ -2,9 +2,9 @@ import type { Clock } from 'parley-a2a/server';
 
 /** The bounds of a wait. */
 export interface WaitForOptions {
-  /** The longest wait in ms; default 5,000. */
+  /** Time limit in ms; default 5,000. */
   readonly timeoutMs?: number;
-  /** The pause between two looks in ms; default 10. */
+  /** The pause between two checks in ms; default 10. */
   readonly intervalMs?: number;
   /** A name for the condition, for the error. Default: the text of the predicate. */
   readonly what?: string;
@@ -23,7 +23,7 @@ export class WaitTimeoutError extends Error {
   }
 }
 
-/** The longest wait of a test in ms, unless it says otherwise. */
+/** The default time limit of a wait in tests, in ms. */
 export const DEFAULT_WAIT_MS = 5_000;
 const DEFAULT_INTERVAL_MS = 10;
 const MOST_TEXT = 200;
@@ -34,8 +34,8 @@ export function waitOn(clock: Pick<Clock, 'after'>, ms: number): Promise<void> {
 }
 
 /**
- * Waits until a predicate returns something true, and resolves to that. A predicate that throws counts as not true.
- * @throws WaitTimeoutError naming what it waited for. Its `cause` is the last error of the predicate.
+ * Waits until a predicate returns a truthy value, and resolves to that. A predicate that throws counts as false.
+ * @throws WaitTimeoutError naming the condition. Its `cause` is the last error of the predicate.
  */
 export async function waitForOn<T>(
   clock: Pick<Clock, 'after' | 'monotonic'>,

@@ -5,11 +5,11 @@ import { holdsTooMuch } from './socket-transport.js';
 /** The bounds of a batch. */
 interface BatchTransportOptions {
   readonly limits: FrameLimits;
-  /** Frames of the request. */
+  /** Maximum number of frames in the request. */
   readonly frames: number;
 }
 
-/** The transport of a session whose frames come in one request, and leave in one answer. Frames are lines. */
+/** The transport of a session with one request and one answer, whose lines are frames. */
 export class BatchTransport {
   readonly encodingLevel = 'jsonCompatible';
   readonly #check: FrameCheck;
@@ -42,12 +42,12 @@ export class BatchTransport {
     this.#all.promise.catch(() => {});
   }
 
-  /** Resolves when the session has taken all frames. Rejects if it breaks. */
+  /** Resolves when the session has received all frames. Rejects if it fails. */
   get allReceived(): Promise<void> {
     return this.#all.promise;
   }
 
-  /** The frames of the answer until now. */
+  /** The frames of the answer so far. */
   answer(): string {
     return this.#sent.join('\n');
   }

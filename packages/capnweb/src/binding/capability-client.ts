@@ -30,24 +30,24 @@ export interface CapabilityPorts {
   readonly clock: Clock;
   /** Returns a random number from 0 to 1. */
   readonly random: () => number;
-  /** The most bytes of files in an answer. */
+  /** Maximum bytes of files in an answer. */
   readonly answerBytes: number;
-  /** Sessions in a row without an event, before a watch gives up. */
+  /** Number of sessions in a row without an event after which a watch fails. */
   readonly attempts: number;
 }
 
 /** The ports of the tasks of one agent. */
 interface TaskPorts extends CapabilityPorts {
-  /** Aborted when the object of the agent is closed. */
+  /** Aborted when the agent object is closed. */
   readonly closing: AbortSignal;
 }
 
 /**
- * An agent as an object, over sessions of Cap'n Web. Calls do not wait for each other: a call on the task of a message
- * goes out with the message. After a lost connection, objects authenticate and connect again by themselves.
+ * An agent as an object, over Cap'n Web sessions. Calls are pipelined: a call on the task of a message is sent together
+ * with the message. After a lost connection, objects reconnect and authenticate by themselves.
  */
 export class CapnwebAgent implements Disposable {
-  /** The same agent with the operations of every client. Its streams resume. */
+  /** A client of the same agent with all operations. Its streams resume. */
   readonly client: Client;
   readonly #ports: TaskPorts;
   readonly #closing = new AbortController();
@@ -57,7 +57,7 @@ export class CapnwebAgent implements Disposable {
     this.#ports = { ...ports, closing: this.#closing.signal };
   }
 
-  /** Sends a message. Its task can be used before there is an answer. */
+  /** Sends a message. Its task can be used before the answer arrives. */
   send(input: string | StreamedInput, options: CallOptions = {}): SentMessage {
     const started = Promise.withResolvers<EarlyTask>();
     let early: EarlyTask | undefined;
@@ -68,7 +68,7 @@ export class CapnwebAgent implements Disposable {
           session.call(
             (agent) => {
               const remote = agent[BY_VERB.send](toWire(own.watched(request)));
-              // The agent finds the task by its answer, so that calls need not wait for it here.
+              // The agent resolves the task from its own answer, so that calls are not delayed here.
               const { id } = (remote as unknown as { readonly task: { readonly id: unknown } }).task;
               early = { agent, task: agent.task(id), isOver: false };
               started.resolve(early);
@@ -88,7 +88,7 @@ export class CapnwebAgent implements Disposable {
         disposeOf(early.task);
       })
       .then((value) => clientV1_0.decodeResponse(BY_VERB.send, value));
-    // A message that was not sent has no early task.
+    // A message that was not sent has no task.
     decoded.catch(started.reject);
     started.promise.catch(() => {});
     const id = decoded.then((value) => {
@@ -119,14 +119,14 @@ export class CapnwebAgent implements Disposable {
     fromWire(value, { streamBytes: this.#ports.answerBytes, fault: invalidAnswer });
 }
 
-/** A message on its way. */
+/** A message that is being sent. */
 export interface SentMessage {
   readonly answer: Promise<SendMessageResponse>;
   /** The task of the message. Its calls fail if the agent answers without a task. */
   readonly task: CapnwebTask;
 }
 
-/** The task of a message whose answer has not arrived, in the session of the message. */
+/** The task of a message without an answer yet, in the session of the message. */
 interface EarlyTask {
   readonly agent: RemoteAgent;
   readonly task: RemoteTask;
@@ -136,11 +136,11 @@ interface EarlyTask {
 
 interface TaskPlace {
   readonly id: Promise<string>;
-  /** Waits until the message is on its way. */
+  /** Waits until the message has been sent. */
   readonly early: (() => EarlyTask | Promise<EarlyTask>) | undefined;
 }
 
-/** A task that its holder can read and follow, and not change. */
+/** A task that its holder can read and follow, but not change. */
 export interface CapnwebTaskView {
   get(options?: CallOptions & { readonly historyLength?: number }): Promise<Task>;
   /** The events of the task, each once and in order, over as many connections as necessary. */
@@ -197,9 +197,8 @@ export class CapnwebTask implements CapnwebTaskView {
   }
 
   /**
-   * Calls a function with the events of the task, a batch at a time, until the task has ended. The next batch waits
-   * until the function has returned. A function that throws ends its own watch only. The watch goes on after a lost
-   * connection.
+   * Calls a function with batches of the task's events, until the task has ended. The next batch waits until the
+   * function has returned. A function that throws ends only its own watch. The watch continues after a lost connection.
    */
   watch(callback: WatchCallback, options: CallOptions & { readonly after?: number } = {}): WatchSubscription {
     const { after, ...others } = options;
@@ -237,7 +236,7 @@ export class CapnwebTask implements CapnwebTaskView {
     });
   }
 
-  /** The task without the right to change it, for others. */
+  /** The task without the right to change it, to pass on. */
   view(): CapnwebTaskView {
     return {
       get: async ({ historyLength, ...options } = {}) => {
@@ -261,14 +260,14 @@ export class CapnwebTask implements CapnwebTaskView {
     options: CallOptions,
     run: (session: ClientSession, signal: AbortSignal | undefined) => Promise<T>,
   ): Promise<T> {
-    // The message goes first.
+    // The message is sent first.
     await this.#place.early?.();
     const request = withSession({ id: '' }, (_, session, signal) => run(session, signal));
     const answer: Promise<unknown> = this.#client[BY_VERB.get](request, options);
     return answer as Promise<T>;
   }
 
-  /** Calls the task in a session. Waits for the answer to its message only if the message has another session. */
+  /** Calls the task in a session. Waits for the answer to its message only if that was sent in another session. */
   async #onTask<T>(session: ClientSession, signal: AbortSignal | undefined, { make, read }: TaskCall<T>): Promise<T> {
     const early = await this.#place.early?.();
     if (early !== undefined && !early.isOver && session.agent === early.agent)
@@ -298,11 +297,11 @@ interface TaskCall<T> {
   readonly read: ReadAnswer<T>;
 }
 
-/** The streams in a message of the caller. An error of one of them is the error of the call. */
+/** The streams in a message of the caller. An error of a stream becomes the error of the call. */
 class OwnStreams {
   #failure: { readonly error: unknown } | undefined;
 
-  /** The request, whose streams note their errors. */
+  /** Returns the request with streams that record their errors. */
   watched(request: object): object {
     const { message } = request as { readonly message?: { readonly parts?: unknown } };
     if (!Array.isArray(message?.parts) || !message.parts.some(hasStream)) return request;
@@ -328,20 +327,20 @@ function hasStream(part: unknown): part is { readonly raw: ReadableStream<Uint8A
   return isObject(part) && part.raw instanceof ReadableStream;
 }
 
-/** Releases an object whose only call is on its way. */
+/** Releases an object after its only call was sent. */
 function released(object: unknown, call: Remote<unknown>): Remote<unknown> {
   disposeOf(object);
   return call;
 }
 
-/** The same request, which runs in the session of the call. */
+/** The same request, to be run in the session of the call. */
 function withSession<Request extends SendInput | { readonly id: string }>(
   request: Request,
   run: (request: object, session: ClientSession, signal: AbortSignal | undefined) => Promise<unknown>,
 ): Request {
   const whole: object = typeof request === 'string' ? { message: request } : request;
   const inSession: InSession = {
-    // The client completes the request, such as by the id of the message, and calls this with the result.
+    // The client completes the request, such as with the id of the message, and calls this with the result.
     [IN_SESSION](this: object, session, signal) {
       const { [IN_SESSION]: _, ...completed } = this as InSession;
       return run(completed, session, signal);
@@ -352,14 +351,14 @@ function withSession<Request extends SendInput | { readonly id: string }>(
 
 /** An event of a feed. */
 export interface CapnwebEvent {
-  /** The number of the event in its task. `subscribe({ after })` continues behind it. */
+  /** The number of the event in its task. `subscribe({ after })` continues after it. */
   readonly seq: number | undefined;
   readonly event: StreamResponse;
 }
 
 const END: IteratorReturnResult<undefined> = Object.freeze({ value: undefined, done: true });
 
-/** The events of a task, for `for await`. To leave the loop, or to dispose the feed, ends it. The task goes on. */
+/** The events of a task, for `for await`. Leaving the loop or disposing the feed ends it. The task continues. */
 export class CapnwebFeed implements AsyncIterableIterator<CapnwebEvent, undefined>, Disposable {
   readonly #stream: Promise<TaskStream>;
   #isOver = false;

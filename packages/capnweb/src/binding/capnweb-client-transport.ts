@@ -33,10 +33,10 @@ interface CapnwebClientTransportOptions {
   readonly settings: ClientSessionSettings;
 }
 
-/** The member of a request that uses the session of the call, instead of an operation. */
+/** The key of a function that runs in the session of the call, instead of an operation. */
 export const IN_SESSION: unique symbol = Symbol('in session');
 
-/** A request that gets the session of its caller, with the credentials and retries of other calls. */
+/** A request that runs in a session, with the credentials and retries of other calls. */
 export interface InSession {
   readonly [IN_SESSION]?: (session: ClientSession, signal: AbortSignal | undefined) => Promise<unknown>;
 }
@@ -45,9 +45,9 @@ const VERSION = 'a2a-version';
 const LAST_EVENT_ID = 'last-event-id';
 
 /**
- * Calls an agent over sessions of Cap'n Web: one for each credential, opened by the first call and shared by calls and
- * streams. A session takes a new credential of the same caller. Resumption is that of the client: a stream begins after
- * `lastEventId`, which is the number of its last item.
+ * Calls an agent over Cap'n Web sessions: one for each credential, opened by the first call and shared by calls and
+ * streams. A session can renew its credential for the same caller. A resumed stream begins after `lastEventId`, the
+ * number of its last item.
  */
 export class CapnwebClientTransport implements ClientTransport {
   readonly agentInterface: AgentInterface;
@@ -82,7 +82,7 @@ export class CapnwebClientTransport implements ClientTransport {
     return { first: await events.next(), events };
   }
 
-  /** Closes all sessions, and opens no more. */
+  /** Closes all sessions. No further ones are opened. */
   close(): void {
     this.#isClosed = true;
     const sessions = [...this.#sessions.values()];
@@ -128,7 +128,10 @@ export class CapnwebClientTransport implements ClientTransport {
     return undefined;
   }
 
-  /** Gives a session a new credential. A session that refuses it keeps its own, and a new one is opened. */
+  /**
+   * Renews the credential of a session. If the agent refuses the new one, the session keeps its own, and a new session
+   * is opened.
+   */
   async #renewed(
     key: string,
     wanted: WantedSession,
@@ -186,7 +189,7 @@ interface WantedSession {
   readonly identity: Readonly<Record<string, string>>;
 }
 
-/** Differs between callers. The credential is at the end, because it is renewed. */
+/** A key that differs between callers. The credential is last, because it is renewed. */
 function keyOf({ tenant, credential, identity }: WantedSession): string {
   return JSON.stringify([tenant, identity, credential?.scheme, credential?.value]);
 }
@@ -196,7 +199,7 @@ function tenantOf({ request }: TransportCall): string | undefined {
   return tenant === '' ? undefined : tenant;
 }
 
-/** The request in the form of the wire, with the number of the item after which a stream begins. */
+/** Encodes the request, with the number of the item after which a stream begins. */
 function requestOf({ operation, request, lastEventId }: TransportCall): unknown {
   const wire = toWire(clientV1_0.encodeRequest(operation, request));
   const after = operation === BY_VERB.subscribe && lastEventId !== undefined ? Number(lastEventId) : undefined;
@@ -211,7 +214,7 @@ function called(
   return options === undefined ? agent[operation](request) : agent[operation](request, options);
 }
 
-/** The error for a value in an answer that has no place there. */
+/** The error for an invalid value in an answer. */
 export function invalidAnswer(description: string): A2AError {
   return new InvalidAgentResponseError(description);
 }
@@ -220,7 +223,7 @@ type Batch = IteratorResult<readonly ReceivedEvent[], undefined>;
 
 const KEEP_ALIVE: Batch = Object.freeze({ value: Object.freeze([]), done: false });
 
-/** The events of a feed, each with its number as its id. */
+/** The events of a feed, with their numbers as ids. */
 class FeedEvents implements AsyncIterator<readonly ReceivedEvent[], undefined> {
   readonly #feed: ClientFeed;
   readonly #received: (value: unknown) => unknown;
@@ -250,7 +253,7 @@ class FeedEvents implements AsyncIterator<readonly ReceivedEvent[], undefined> {
     return this.#feed.return();
   }
 
-  /** A credential that ends breaks a stream that was accepted. The next connection begins with the latest one. */
+  /** An expired credential interrupts an accepted stream. The next connection uses the latest one. */
   async #item(): Promise<IteratorResult<ReceivedItem | undefined, undefined>> {
     try {
       return await this.#feed.next();

@@ -15,8 +15,8 @@ const OTHER_REASONS: Readonly<Record<string, ErrorCode>> = { DEADLINE_EXCEEDED: 
 const LONGEST_MS = 2 ** 31 - 1;
 
 /**
- * The error of a call that a peer rejected. An error without a reason is one of the library, or of a peer that has no
- * errors of the protocol.
+ * The error of a call that a peer rejected. An error without a reason is from the library, or from a peer without A2A
+ * errors.
  */
 export function rejectedError(error: unknown): A2AError {
   if (error instanceof A2AError) return error;
@@ -33,7 +33,7 @@ export function rejectedError(error: unknown): A2AError {
   });
 }
 
-/** True if an error came from the agent, and not from the end of its connection. */
+/** True if the agent sent the error; false if its connection ended. */
 export function isAnswered(error: unknown): boolean {
   return isObject(error) && typeof error.reason === 'string';
 }
@@ -49,7 +49,7 @@ const ENDS: Readonly<Record<number, string>> = {
   4408: 'the agent waited too long for a credential',
 };
 
-/** The error of calls and streams whose session ended before they did. Some of the call may have been sent. */
+/** The error of calls and streams whose session ended. Part of the call may have been sent. */
 export function endedError({ code, reason }: SessionEnd): ConnectionError {
   const said = reason === '' ? '' : `: ${reason}`;
   return new ConnectionError(`The session ended, because ${ENDS[code] ?? `of code ${code}`}${said}`, { sent: true });

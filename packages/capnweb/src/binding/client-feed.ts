@@ -2,7 +2,7 @@ import { InvalidAgentResponseError } from 'parley-a2a/binding-kit';
 import { isObject } from 'parley-a2a/kit';
 import type { RemoteFeed } from './client-remotes.js';
 
-/** An item of a feed as it arrived. Its event is not decoded. */
+/** A received item of a feed, whose event is not decoded. */
 export interface ReceivedItem {
   /** Absent for a direct message. */
   readonly seq: number | undefined;
@@ -26,14 +26,14 @@ const SIGN_OF_LIFE: Pulled = Object.freeze({ value: undefined, done: false });
 const nothing = (): void => {};
 
 /**
- * The items of a feed. It reads one on demand, and serves one reader at a time. `undefined` in place of an item shows
- * that the connection is alive. `return` ends the feed at once, and never the task.
+ * The items of a feed. It reads one on demand, and serves one reader at a time. `undefined` instead of an item is a
+ * keep-alive. `return` ends the feed at once, but never the task.
  */
 export class ClientFeed implements AsyncIterator<ReceivedItem | undefined, undefined> {
   readonly #feed: RemoteFeed;
   readonly #reader: ReadableStreamDefaultReader<unknown>;
   readonly #options: ClientFeedOptions;
-  /** The result of a read whose caller got a sign of life instead. */
+  /** The item that arrived after its read got a keep-alive. */
   #arrived: Pulled | undefined;
   #fault: { readonly error: unknown } | undefined;
   #waiting: PromiseWithResolvers<Pulled> | undefined;
@@ -44,12 +44,12 @@ export class ClientFeed implements AsyncIterator<ReceivedItem | undefined, undef
     this.#feed = feed;
     this.#reader = feed.events.getReader();
     this.#options = options;
-    // The end of the session rejects it, too. A reader learns of that by its own read.
+    // The end of the session rejects it, too. Readers get that error from their own read.
     this.#reader.closed.catch(nothing);
     options.signal?.addEventListener('abort', this.#aborted, { once: true });
   }
 
-  /** @throws InvalidAgentResponseError for an answer that is no feed. Nothing of the answer stays open then. */
+  /** @throws InvalidAgentResponseError for an answer that is no feed, after releasing it. */
   static of(answer: unknown, options: ClientFeedOptions): ClientFeed {
     if (isFeed(answer)) return new ClientFeed(answer, options);
     disposeOf(answer);
@@ -78,7 +78,7 @@ export class ClientFeed implements AsyncIterator<ReceivedItem | undefined, undef
     return END;
   }
 
-  /** Answers a waiting reader that the connection is alive. */
+  /** Resolves a waiting read with a keep-alive. */
   keepAlive(): void {
     this.#waiting?.resolve(SIGN_OF_LIFE);
     this.#waiting = undefined;
@@ -131,7 +131,7 @@ export class ClientFeed implements AsyncIterator<ReceivedItem | undefined, undef
     else waiting.reject(error);
   }
 
-  /** The end after the last item, or once the error in its place. */
+  /** The end after the last item, or the pending error once. */
   #ending(): Promise<Pulled> {
     const fault = this.#fault;
     this.#fault = undefined;
@@ -139,7 +139,8 @@ export class ClientFeed implements AsyncIterator<ReceivedItem | undefined, undef
   }
 
   /**
-   * A cancelled reader of a quiet stream reaches the agent only at its next write. The subscription reaches it at once.
+   * Canceling the reader of a quiet stream reaches the agent only at its next write. The subscription reaches it at
+   * once.
    */
   #close(): void {
     if (this.#isOver) return;
@@ -156,7 +157,7 @@ function isFeed(answer: unknown): answer is RemoteFeed {
   return isObject(answer) && answer.events instanceof ReadableStream;
 }
 
-/** Releases a capability or an answer with capabilities. A broken session has released it already. */
+/** Releases a capability, or an answer with capabilities. A closed session has released them already. */
 export function disposeOf(value: unknown): void {
   const isHolder = (typeof value === 'object' && value !== null) || typeof value === 'function';
   const dispose = isHolder ? (value as Partial<Disposable>)[Symbol.dispose] : undefined;
@@ -164,6 +165,6 @@ export function disposeOf(value: unknown): void {
   try {
     dispose.call(value);
   } catch {
-    // There is nothing left to release.
+    // The session has released it already.
   }
 }

@@ -6,14 +6,14 @@ export interface TaskFile {
   readonly artifactId: string;
   readonly filename: string | undefined;
   readonly mediaType: string | undefined;
-  /** Read it, or cancel it. It lives as long as its connection. */
+  /** Read it, or cancel it. It ends with its connection. */
   readonly content: ReadableStream<Uint8Array>;
 }
 
 /** Keeps a session until the returned function is called. */
 type Hold = (ended: () => void) => () => void;
 
-/** The files in a task as it arrived. The session is kept until their streams have ended. */
+/** The files in a received task. The session stays open until their streams have ended. */
 export function streamedFiles(task: unknown, hold: Hold): readonly TaskFile[] {
   return membersOf(task, 'artifacts').flatMap((artifact) =>
     membersOf(artifact, 'parts').flatMap((part) => {
@@ -40,7 +40,7 @@ function contentOf(raw: unknown, hold: Hold): ReadableStream<Uint8Array> | undef
   return raw instanceof ReadableStream ? held(raw, hold) : undefined;
 }
 
-/** The same stream. The session is in use until its end. */
+/** The same stream, which keeps the session open until its end. */
 function held(stream: ReadableStream<unknown>, hold: Hold): ReadableStream<Uint8Array> {
   const reader = stream.getReader();
   const release = hold(() => {});

@@ -1,10 +1,10 @@
 import type { OperationName } from 'parley-a2a/binding-kit';
 import type { InBandCredential } from './in-band-credential.js';
 
-/** The result of a call of a capability: a promise that can be given up. */
+/** The result of a call of a capability: a promise that can be disposed. */
 export type Remote<T> = PromiseLike<T> & Disposable;
 
-/** Introduces a caller to an agent. */
+/** The first message of a session: parameters, tenant and credential. */
 export interface Hello {
   /** Service parameters (Spec §3.2.6). */
   readonly parameters: Readonly<Record<string, string>>;
@@ -18,7 +18,7 @@ export interface RemoteCallOptions {
   readonly parameters?: Readonly<Record<string, string>>;
 }
 
-/** The capability that a peer has before it authenticates. */
+/** The capability of a client before it authenticates. */
 export interface RemoteEntrance {
   getAgentCard(): Remote<unknown>;
   ping(): Remote<unknown>;

@@ -10,17 +10,17 @@ import { CLOSE_CODES, SocketTransport, type TransportLimits } from './socket-tra
 
 /** The times and sizes of a session of a client. */
 export interface ClientSessionSettings {
-  /** Longest time to connect. */
+  /** Time limit for connecting, in ms. */
   readonly connectMs: number;
-  /** Longest wait for an answer. */
+  /** Time limit for an answer, in ms. */
   readonly answerMs: number;
   /** Time between pings. Two pings without an answer end the session. */
   readonly pingMs: number;
   /** Time without calls and feeds after which the session is closed. */
   readonly idleMs: number;
-  /** The longest frame that is read, in bytes. */
+  /** Maximum size of a received frame, in bytes. */
   readonly frameBytes: number;
-  /** The most members and elements of a frame. */
+  /** Maximum number of members and elements of a frame. */
   readonly frameItems: number;
 }
 
@@ -34,20 +34,20 @@ export interface ClientSessionOptions {
   /** The time for frames in a turn of the event loop. */
   readonly turn: TurnBudget;
   readonly settings: ClientSessionSettings;
-  /** Called once, when the session takes no further calls. */
+  /** Called once, when the session accepts no further calls. */
   readonly retired: () => void;
 }
 
 /** A call of the capability of the caller. */
 export type RemoteCall = (agent: RemoteAgent) => Remote<unknown>;
 
-/** Reads an answer. Its streams live as long as the session. */
+/** Reads an answer, whose streams end with the session. */
 export type ReadAnswer<T> = (answer: unknown) => T | Promise<T>;
 
 /** Code of an error frame for a login that the agent refuses. */
 const UNAUTHENTICATED = 'UNAUTHENTICATED';
 const UNANSWERED_PINGS = 2;
-/** Most bytes of streams that wait for a reader of ours, and of frames that wait for the agent to read them. */
+/** Maximum bytes of streams that wait for a local reader, and of frames that wait for the agent to read them. */
 const UNREAD_BYTES = 64 * 1024 * 1024;
 
 interface Opened {
@@ -58,9 +58,9 @@ interface Opened {
 }
 
 /**
- * A connection to an agent, authenticated once, for any number of calls and feeds. It connects when it is made. It
- * retires when the connection or the credential ends, or on request: it then takes no further calls, and closes after
- * the last one. An idle session closes by itself, and lets the process end before that.
+ * An authenticated connection to an agent, for any number of calls and feeds. It connects when it is made. It retires
+ * on request, or when the connection or the credential ends: it then accepts no further calls, and closes after the
+ * last one. An idle session closes by itself, and does not keep the process alive.
  */
 export class ClientSession {
   readonly #options: ClientSessionOptions;
@@ -83,7 +83,7 @@ export class ClientSession {
     this.#opening = ignoreRejection(this.#open());
   }
 
-  /** True if the session takes no further calls. */
+  /** True if the session accepts no further calls. */
   get isRetired(): boolean {
     return this.#isRetired;
   }
@@ -94,7 +94,8 @@ export class ClientSession {
   }
 
   /**
-   * Makes a call, and waits until its answer is read. The call is given up if the signal aborts; the session goes on.
+   * Makes a call, and waits until its answer is read. If the signal aborts, the call is disposed and the session stays
+   * open.
    * @throws A2AError, ConnectionError, or the reason of the signal.
    */
   async call<T>(make: RemoteCall, signal: AbortSignal | undefined, read: ReadAnswer<T>): Promise<T> {
@@ -144,7 +145,7 @@ export class ClientSession {
     };
   }
 
-  /** Takes no further calls, and closes after the last one. */
+  /** Accepts no further calls, and closes after the last one. */
   retire(): void {
     if (!this.#isRetired) {
       this.#isRetired = true;
@@ -210,7 +211,7 @@ export class ClientSession {
     }
   }
 
-  /** Waits for an answer until the signal or the time is over. The call is then given up. */
+  /** Waits for an answer until the signal aborts or the time limit passes. The call is then disposed. */
   #settled(remote: Remote<unknown>, signal: AbortSignal | undefined): Promise<unknown> {
     return new Promise((resolve, reject) => {
       let isGivenUp = false;
@@ -243,12 +244,12 @@ export class ClientSession {
     });
   }
 
-  /** The error for the caller. Errors of the agent have a reason; others of a session that has ended are its end. */
+  /** The error for the caller. An error of the agent has a reason. Any other error of a closed session is its end. */
   #failure(error: unknown): unknown {
     if (error instanceof A2AError) return error;
     if (isAnswered(error)) {
       const answered = rejectedError(error);
-      // The next call begins with the latest credential.
+      // The next call opens a session with the latest credential.
       if (answered.code === UNAUTHENTICATED) this.retire();
       return answered;
     }
@@ -267,7 +268,7 @@ export class ClientSession {
     else if (this.#opened !== undefined) this.#rest();
   }
 
-  /** Begins a time without calls. */
+  /** Starts the idle time. */
   #rest(): void {
     const { clock, settings } = this.#options;
     this.#opened?.socket.unref?.();
@@ -275,7 +276,7 @@ export class ClientSession {
     this.#stopIdle ??= clock.after(settings.idleMs, () => this.#closeIfIdle());
   }
 
-  /** One timer serves many calls: it looks for the time since the last one. */
+  /** One timer serves many calls: it checks the time since the last one. */
   #closeIfIdle(): void {
     const { clock, settings } = this.#options;
     const left = this.#active > 0 ? settings.idleMs : this.#idleSince + settings.idleMs - clock.monotonic();
@@ -283,7 +284,7 @@ export class ClientSession {
     if (left <= 0) this.retire();
   }
 
-  /** Shows feeds that the connection is alive. Pings the agent in band if the host has no pings of its own. */
+  /** Sends keep-alives to feeds. Pings the agent by a call if the host has no pings of its own. */
   #tick(): void {
     const opened = this.#opened;
     if (opened === undefined || this.#active === 0) return;
@@ -314,7 +315,7 @@ export class ClientSession {
   }
 }
 
-/** An agent may send more and larger values than a caller, but no endless ones. */
+/** An agent may send more and larger values than a caller, but they are bounded. */
 function limitsOf({ frameBytes, frameItems, pingMs }: ClientSessionSettings): TransportLimits {
   return {
     pathLength: 4,
@@ -330,7 +331,7 @@ function limitsOf({ frameBytes, frameItems, pingMs }: ClientSessionSettings): Tr
   };
 }
 
-/** The library throws at once for values that it cannot send. */
+/** The library throws synchronously for values that it cannot send. */
 function made(make: () => Remote<unknown>): Remote<unknown> {
   try {
     return make();

@@ -6,12 +6,12 @@ import { invalidAnswer } from './capnweb-client-transport.js';
 import { disposeOf } from './client-feed.js';
 import { fromWire } from './wire-values.js';
 
-/** A function that gets the events of a task. Its return acknowledges them. */
+/** A function that is called with the events of a task. Its return acknowledges them. */
 export type WatchCallback = (events: readonly CapnwebEvent[]) => void | Promise<void>;
 
-/** The right to end a watch. */
+/** A handle to end a watch. */
 export interface WatchSubscription extends Disposable {
-  /** Ends the watch. The task goes on. */
+  /** Ends the watch. The task continues. */
   close(): void;
   /**
    * Resolves when the task has ended, or the watch or its client was closed. Rejects with the error of the function, of
@@ -29,12 +29,12 @@ interface StartedWatch {
 /** The options of `ClientWatch`. */
 interface ClientWatchOptions {
   readonly callback: WatchCallback;
-  /** The number of the event behind which the watch begins. */
+  /** The number of the event after which the watch begins. */
   readonly after: number | undefined;
   readonly ports: CapabilityPorts;
   /** True once the client is closed. */
   readonly isClosed: () => boolean;
-  /** Aborted when the object of the agent is closed. */
+  /** Aborted when the agent object is closed. */
   readonly closing: AbortSignal;
   /** Begins the watch in a session. `ended` is called if the session ends. */
   readonly start: (
@@ -44,25 +44,27 @@ interface ClientWatchOptions {
   ) => Promise<StartedWatch>;
 }
 
-/** The time that the agent gives the function for a batch. After it, the agent ends the watch. */
+/** Time limit of the agent for the function per batch, in ms. After it, the agent ends the watch. */
 const PATIENCE_MS = 30_000;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 10_000;
 
-/** A function that follows a task over as many sessions as necessary. Each event comes once and in order. */
+/**
+ * Calls a function with the events of a task over as many sessions as necessary. Each event comes once and in order.
+ */
 export class ClientWatch implements WatchSubscription {
   readonly ended: Promise<void>;
   readonly #options: ClientWatchOptions;
   readonly #over = Promise.withResolvers<void>();
   #last: number | undefined;
-  /** The batch that the function has. The next one waits for it, also in another session. */
+  /** The running call of the function. The next batch waits for it, even in another session. */
   #taken: Promise<void> = Promise.resolve();
-  /** The number of the session whose batches count. */
+  /** The number of the current session. Batches of earlier ones are ignored. */
   #session = 0;
   #current: StartedWatch | undefined;
   #isOver = false;
   #failures = 0;
-  /** Gaps for which the watch has begun again, and the last event before the latest of them. */
+  /** Number of gaps after which the watch restarted, and the last event before the latest gap. */
   #gaps = 0;
   #gapAfter: number | undefined;
 
@@ -105,7 +107,7 @@ export class ClientWatch implements WatchSubscription {
       );
   }
 
-  /** Begins again in another session, behind the last event. `error` ended this one. */
+  /** Restarts in another session, after the last event. `error` ended this one. */
   #again(session: number, error: unknown): void {
     if (this.#isOver || session !== this.#session) return;
     const { ports, isClosed } = this.#options;
@@ -131,7 +133,7 @@ export class ClientWatch implements WatchSubscription {
       this.#again(session, new ConnectionError('The function took too long for the agent', { sent: true }));
   }
 
-  /** Gives a batch to the function. A batch that a later session brings again is left to that session. */
+  /** Calls the function with a batch. A batch that a later session repeats is left to that session. */
   async #give(items: readonly unknown[], session: number): Promise<void> {
     if (this.#isOver || session !== this.#session) return;
     try {
@@ -158,7 +160,7 @@ export class ClientWatch implements WatchSubscription {
     }
   }
 
-  /** True if events before the item were lost. A gap that comes again is taken as it is, as in a `TaskStream`. */
+  /** True if events before the item were lost. A repeated gap is accepted, as in a `TaskStream`. */
   #isAfterGap(item: unknown): boolean {
     const { seq, reset } = isObject(item) ? item : {};
     if (reset === true || this.#last === undefined || !Number.isSafeInteger(seq)) return false;

@@ -14,7 +14,7 @@ import type { ServerSession } from './server-session.js';
 import type { Feed } from './session-types.js';
 import { readAfter, Subscription, TaskCapability } from './task-capability.js';
 
-/** The first object of a session: all that a client holds before it has authenticated. */
+/** The root object of a session, and the only one before authentication. */
 export class Entrance extends RpcTarget {
   readonly #session: ServerSession;
   readonly #face: PlainFace;
@@ -38,7 +38,7 @@ export class Entrance extends RpcTarget {
     return 'pong';
   }
 
-  /** Authenticates, and gives the agent to the principal. Clients may call the result before it arrives. */
+  /** Authenticates, and returns the agent for the principal. Clients may pipeline calls on the result. */
   async authenticate(hello: unknown): Promise<Agent | AuthenticatedA2AService> {
     const session = this.#session;
     if (!isPlainCredential(hello)) return new Agent(session, await session.authenticate(hello));
@@ -46,7 +46,7 @@ export class Entrance extends RpcTarget {
     return new AuthenticatedA2AService(session, await session.authenticate(plain, true));
   }
 
-  /** The grant of callers that use the entrance itself: that of the upgrade request. */
+  /** The grant of callers that use this object itself: that of the upgrade request. */
   #grant(): Promise<Grant> {
     this.#anonymous ??= this.#session.authenticate(ANONYMOUS_HELLO, true).then(
       (grant) => {
@@ -62,7 +62,7 @@ export class Entrance extends RpcTarget {
   }
 }
 
-/** The agent for one principal. It has one method for each row of the operations table. */
+/** The agent for one principal, with a method for each row of the operations table. */
 export class Agent extends RpcTarget {
   readonly #session: ServerSession;
   readonly #grant: Grant;

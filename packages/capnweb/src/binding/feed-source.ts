@@ -6,7 +6,7 @@ import type { FeedItem } from './session-types.js';
 import { toWireError } from './wire-errors.js';
 import { toWire, toWireFromText } from './wire-values.js';
 
-/** Approximate characters of events that a peer gets in addition to the event that it asked for. */
+/** Approximate number of characters of events that are sent ahead of the peer's reads. */
 const AHEAD_LENGTH = 16_384;
 
 /** The parts of a feed. */
@@ -14,13 +14,13 @@ interface FeedSourceOptions {
   readonly items: ItemSource;
   /** The JSON of one event. */
   readonly textOf: (item: StreamItem) => string;
-  /** True if that JSON has the shape of the model, so that most events need no JSON. */
+  /** True if that JSON has the form of the model, so that most events need not be encoded. */
   readonly isModel: boolean;
   /** The error for the caller. */
   readonly errorOf: (thrown: unknown) => A2AError;
   /** True if the feed ends with a turn, and not only with its task. */
   readonly followsTurn: boolean;
-  /** The error for a feed that ends before its turn or task. `undefined`: none is needed. */
+  /** The error of a feed that ends before its turn or task. `undefined`: none. */
   readonly cutShort: () => A2AError | undefined;
   /** Called once, at the end. */
   readonly ended: () => void;
@@ -58,7 +58,7 @@ export class FeedSource {
     return this.#ending();
   }
 
-  /** The next item, if it is there already and no `next` waits. */
+  /** The next item, if it is ready and no `next` waits. */
   ready(): FeedItem | undefined {
     const item = this.#items?.ready?.();
     if (item === undefined) return undefined;
@@ -70,7 +70,7 @@ export class FeedSource {
     }
   }
 
-  /** The events for a peer, with flow control. A peer that asks for an event gets those that are there already, too. */
+  /** The events for a peer, with flow control. A read also returns further events that are ready. */
   stream(): ReadableStream<FeedItem> {
     return new ReadableStream<FeedItem>(
       {
@@ -89,7 +89,7 @@ export class FeedSource {
     );
   }
 
-  /** Ends the feed; with an error, if there is one. A pull that waits ends at once. The task goes on. */
+  /** Ends the feed, with an error if there is one. A waiting pull ends at once. The task continues. */
   stop(fault?: A2AError): void {
     const items = this.#items;
     if (items === undefined) return;
@@ -118,7 +118,8 @@ export class FeedSource {
   }
 
   /**
-   * The event for the peer. An event with a task is made from its JSON, because a stored task is an object of a class.
+   * Encodes an event for the peer. An event with a task is made from its JSON, because a stored task is a class
+   * instance.
    */
   #wireOf(item: StreamItem): unknown {
     const { textOf, isModel } = this.#options;
@@ -133,7 +134,7 @@ export class FeedSource {
   }
 }
 
-/** True for an event with which a feed ends. */
+/** True for the last event of a feed. */
 function isLast(event: StreamResponse, followsTurn: boolean): boolean {
   if (event.message !== undefined) return true;
   if (event.artifactUpdate !== undefined) return false;

@@ -1,4 +1,4 @@
-/** The bounds of the frames of a peer, and of the entries that it leaves in the tables of a session. */
+/** The bounds of the frames of a peer, and of its entries in the tables of a session. */
 export interface FrameLimits {
   /** Members of all objects and elements of all arrays in a value. A frame with far more is refused. */
   readonly items: number;
@@ -6,11 +6,11 @@ export interface FrameLimits {
   readonly pathLength: number;
   /** Calls and pipes of the peer that it has not released. */
   readonly calls: number;
-  /** Objects of ours that the peer has not released. */
+  /** Local objects that the peer has not released. */
   readonly capabilities: number;
-  /** Functions and objects of the peer that we hold. */
+  /** Functions and objects of the peer that are held here. */
   readonly callbacks: number;
-  /** Characters of large calls that have no answer. Calls up to 64 Ki do not count. */
+  /** Characters of large calls without an answer. Calls up to 64 Ki do not count. */
   readonly runningLength: number;
 }
 
@@ -47,30 +47,30 @@ export const POLICY_VIOLATION = 1008;
 
 /** Levels of the values in a frame. The library takes 256 in all, and the deepest value of the model has far fewer. */
 const FRAME_LEVELS = 240;
-/** Stubs and promises in one frame. A call has few. */
+/** Maximum number of stubs and promises in one frame. A call has few. */
 const REFERENCES_PER_FRAME = 256;
-/** Calls up to this length may run in any number. */
+/** Maximum length of a call that is not counted. */
 const LARGE_LENGTH = 65_536;
 /** Characters of a member of a path. */
 const NAME_LENGTH = 128;
 /** The methods of a pipe. */
 const PIPE_METHODS: ReadonlySet<unknown> = new Set(['write', 'close', 'abort']);
-/** The sign of exports in the text of a frame. Text of users cannot have it: quotes are escaped there. */
+/** The mark of exports in the text of a frame. User text cannot contain it, because quotes are escaped. */
 const EXPORT_SIGN = '["export",';
 
-/** An entry of the peer in our table: a call, a pipe, or the bytes of a write that is not yet taken. */
+/** An entry of the peer in the local table: a call, a pipe, or the bytes of a pending write. */
 type Entry = 'call' | 'pipe' | number;
 
 /**
- * Checks the frames of a peer against an allow-list, before a library sees them, and counts the entries that they leave
- * behind. Unknown messages and expressions are refused. One object serves one connection.
+ * Checks the frames of a peer against an allow-list before the library gets them, and counts the entries that they
+ * create. Unknown messages and expressions are refused. One object serves one connection.
  */
 export class FrameCheck {
   readonly #limits: FrameLimits;
   readonly #received = new Map<number, Entry>();
   readonly #exported = new Map<number, number>();
   readonly #imported = new Set<number>();
-  /** The lengths of large calls that have no answer. */
+  /** The lengths of large calls without an answer. */
   readonly #large = new Map<number, number>();
   /** Called when the content of a frame is no longer needed. */
   readonly #releases = new Map<number, () => void>();
@@ -84,7 +84,7 @@ export class FrameCheck {
     this.#limits = limits;
   }
 
-  /** Bytes of stream writes that no reader has taken. */
+  /** Bytes of stream writes that no reader has read. */
   get unconsumed(): number {
     return this.#unconsumed;
   }
@@ -100,7 +100,7 @@ export class FrameCheck {
     if (release !== undefined && this.#nextId === id) this.#free(id);
   }
 
-  /** Calls what `receive` was given and has not called. */
+  /** Calls all `release` functions that were not called yet. */
   releaseAll(): void {
     for (const id of this.#releases.keys()) this.#free(id);
   }
@@ -160,7 +160,7 @@ export class FrameCheck {
   }
 
   /**
-   * Counts a frame of ours. `text` is its JSON.
+   * Counts a sent frame. `text` is its JSON.
    * @throws FrameFault if the peer holds too much.
    */
   send(frame: readonly unknown[], text: string): void {
@@ -192,7 +192,7 @@ export class FrameCheck {
     this.#large.delete(id);
   }
 
-  /** A write leaves the table with its answer. */
+  /** Removes a write from the table when it is answered. */
   #settle(id: number): void {
     this.#answered(id);
     const entry = this.#received.get(id);
@@ -282,7 +282,7 @@ export class FrameCheck {
         return;
       case 'pipeline':
         this.#reference(expression, 3);
-        // A call within a value could be one of millions in a frame. Clients send calls as messages.
+        // A nested call could be one of millions in a frame. Clients send calls as messages.
         if (expression.length > 2) this.#path(second);
         return;
       default:
@@ -313,7 +313,7 @@ export class FrameCheck {
     this.#value(members, depth + 1);
   }
 
-  /** Counts the objects in a value of ours. The library has made it, so that its form is known. */
+  /** Counts the objects in a sent value, whose form is known, because the library has made it. */
   #countExports(value: unknown): void {
     if (typeof value !== 'object' || value === null) return;
     if (!Array.isArray(value)) {

@@ -7,9 +7,9 @@ import type { RequestFields } from './in-band-credential.js';
 const PARAMETERS_LENGTH = 8192;
 const PARAMETER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
 const PRINTABLE = /^[\x20-\x7e]*$/;
-/** Headers that tell the way of a request. Only the upgrade request knows it. */
+/** Headers about the connection. They are read only from the upgrade request. */
 const OF_UPGRADE = /^(?:host|origin|forwarded|via|user-agent|x-real-ip|x-forwarded-.*|sec-.*)$/;
-/** Headers that no browser page may choose. They tell pages from other callers. */
+/** Headers that web pages cannot set, which identify requests from pages. */
 const OF_PAGES = /^(?:origin|sec-.*)$/;
 
 /**
@@ -50,8 +50,8 @@ interface GrantOptions {
 }
 
 /**
- * The rights of one principal on a connection. All objects that come from one `authenticate` share it. It ends with
- * the credential.
+ * The rights of one principal on a connection, shared by all objects of one `authenticate`. It ends with the
+ * credential.
  */
 export class Grant {
   readonly tenant: string | undefined;
@@ -92,7 +92,7 @@ export class Grant {
     return this.#user?.expiresAt;
   }
 
-  /** Takes the credential of a request that the gate has admitted. It is watched while the grant is held. */
+  /** Takes the credential of an admitted request. Its end is watched while the grant is in use. */
   admit(request: GrantedRequest, credential: RequestFields | undefined): void {
     this.#stop();
     this.#credential = credential;
@@ -101,16 +101,16 @@ export class Grant {
     this.#start();
   }
 
-  /** A request of this principal. Without a call it asks whether the principal is admitted. */
+  /** Makes a request of this principal. Without a call it asks the gate whether the principal is admitted. */
   request(options: GrantedRequestOptions): GrantedRequest {
     const { upgrade, parameters } = this.#options;
     return new GrantedRequest({ credential: this.#credential, ...options, upgrade, session: parameters, grant: this });
   }
 
-  /** Calls `ended` when the grant ends, at once if it has ended. Absent: the principal is anonymous. */
+  /** Calls `ended` when the grant ends, or at once if it has ended. Absent: the principal is anonymous. */
   get onEnd(): ((ended: () => void) => () => void) | undefined {
     if (this.#user === undefined) return undefined;
-    // A credential without an end may be renewed by one with an end.
+    // A credential that never ends may be renewed by one that does.
     return (ended) => {
       if (this.isEnded) ended();
       else this.#watchers.add(ended);
@@ -118,19 +118,19 @@ export class Grant {
     };
   }
 
-  /** Counts an object, a feed or a call that uses the grant. The first one of them watches the credential again. */
+  /** Counts a user of the grant: an object, a feed or a call. The first one starts watching the credential. */
   hold(): void {
     this.#holders += 1;
     this.#start();
   }
 
-  /** Stops watching the credential with the last of them. */
+  /** Removes a user of the grant. After the last one the credential is not watched. */
   release(): void {
     this.#holders -= 1;
     if (this.#holders === 0) this.#stop();
   }
 
-  /** Stops watching the credential for good. */
+  /** Stops watching the credential permanently. */
   close(): void {
     this.#isClosed = true;
     this.#stop();
@@ -163,7 +163,7 @@ interface GrantedRequestOptions {
   readonly parameters?: ReadonlyMap<string, string> | undefined;
   /** The sequence number after which a stream resumes. */
   readonly after?: number | undefined;
-  /** A credential in the place of that of the grant. */
+  /** A credential that replaces that of the grant. */
   readonly credential?: RequestFields | undefined;
 }
 
@@ -176,8 +176,8 @@ interface GrantedRequestSetup extends GrantedRequestOptions {
 const NOTHING = new Uint8Array();
 
 /**
- * A call of a session in the form that the middlewares of a host take. Its headers are the service parameters and the
- * credential of the grant. A grant without a credential of its own has those of the upgrade request, but no cookies.
+ * A call of a session in the form of a request. Its headers are the service parameters and the credential of the grant.
+ * A grant without a credential of its own uses those of the upgrade request, except for cookies.
  */
 class GrantedRequest implements ExchangeRequest {
   readonly method = 'POST';
@@ -197,7 +197,7 @@ class GrantedRequest implements ExchangeRequest {
     this.call = parts.call;
   }
 
-  /** A stream ends with the grant, which may have got a newer credential since the call. */
+  /** A stream ends with the grant, which may have renewed its credential since the call. */
   get onCredentialEnd(): ((ended: () => void) => () => void) | undefined {
     return this.#setup.grant.onEnd;
   }
@@ -233,7 +233,7 @@ class GrantedRequest implements ExchangeRequest {
     // A browser attaches cookies to an upgrade for the page of any site.
     if (name === 'cookie') return credential?.headers.cookie;
     if (OF_UPGRADE.test(name)) {
-      // A credential within the session is chosen by its sender, and not attached by a browser.
+      // A credential within the session was chosen by its sender, not attached by a browser.
       if (credential !== undefined && OF_PAGES.test(name)) return name === 'sec-fetch-site' ? 'none' : undefined;
       return upgrade.header(name);
     }

@@ -2,9 +2,9 @@ import type { SecurityScheme } from 'parley-a2a';
 
 /** A credential inside of a message, for bindings whose clients cannot set headers. */
 export interface InBandCredential {
-  /** The name of a scheme in the card. If the card has none that fits, the scheme of HTTP, such as `bearer`. */
+  /** The name of a scheme in the card. If none fits, the HTTP scheme, such as `bearer`. */
   readonly scheme: string;
-  /** The token, the key, or the credentials of a scheme of HTTP without its name. */
+  /** The token, the key, or the credentials of an HTTP scheme without its name. */
   readonly value: string;
 }
 
@@ -17,7 +17,7 @@ export interface RequestFields {
   readonly query?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A request whose credential is apart. */
+/** A request with a separate credential. */
 interface SplitRequest {
   readonly credential: InBandCredential | undefined;
   /** Headers with a second credential. */
@@ -30,7 +30,7 @@ const AUTHORIZATION = 'authorization';
 const HTTP_SCHEME = /^[A-Za-z][\w-]*$/;
 const HTTP_CREDENTIAL = /^([^\s,]+) +(\S.*)$/;
 
-/** Takes the credential of a request out of its headers and its query, by the schemes of the card. */
+/** Removes the credential from the headers and the query of a request, by the schemes of the card. */
 export function splitCredential({ headers, query = {} }: RequestFields, schemes: SchemesByName = {}): SplitRequest {
   const { [AUTHORIZATION]: authorization, cookie: _, ...others }: Record<string, string> = headers;
   const identity: Record<string, string> = authorization === undefined ? {} : { [AUTHORIZATION]: authorization };
@@ -51,8 +51,8 @@ export function splitCredential({ headers, query = {} }: RequestFields, schemes:
 }
 
 /**
- * The place of a credential in a request of HTTP, by the schemes of the card. `undefined` for a scheme that the card
- * does not have, and for certificates, which belong to connections.
+ * Puts a credential into the headers or the query of a request, by the schemes of the card. `undefined` for a scheme
+ * that the card does not have, and for certificates, which belong to connections.
  */
 export function joinCredential(
   { scheme, value }: InBandCredential,
@@ -69,7 +69,7 @@ export function joinCredential(
   return { headers: { [AUTHORIZATION]: `${word.charAt(0).toUpperCase()}${word.slice(1)} ${value}` } };
 }
 
-/** The word before a credential of a scheme (RFC 9110 §11.4), in lower case. */
+/** The prefix of a credential of a scheme (RFC 9110 §11.4), in lower case. */
 function wordOf(scheme: SecurityScheme): string | undefined {
   if (scheme.httpAuthSecurityScheme !== undefined) return scheme.httpAuthSecurityScheme.scheme.toLowerCase();
   return scheme.oauth2SecurityScheme !== undefined || scheme.openIdConnectSecurityScheme !== undefined

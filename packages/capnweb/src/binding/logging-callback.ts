@@ -10,7 +10,7 @@ export class LoggingCallback {
       logger.info('task artifact', { taskId, artifactId });
     this.onStatusUpdate = status;
     this.onArtifactUpdate = artifact;
-    // Cap'n Web sends functions of plain objects only.
+    // Cap'n Web passes functions only of plain objects.
     Object.setPrototypeOf(this, Object.prototype);
   }
 

@@ -31,7 +31,7 @@ export const PLAIN_CODEC: SessionCodec = {
   encodeEvent: ({ event }) => JSON.stringify(callbackEvents(event)),
 };
 
-/** The same, with a task as events for a callback. */
+/** As `PLAIN_CODEC`, with a task as events for a callback. */
 export const PLAIN_EVENTS_CODEC: SessionCodec = {
   ...PLAIN_CODEC,
   encode: (_, task) => JSON.stringify(callbackEvents({ task: task as Task })),
@@ -42,8 +42,8 @@ function isList(operation: OperationName): boolean {
 }
 
 /**
- * The events for a callback. A task gives its state and its artifacts; a final state comes after them, and only then
- * are the artifacts known to be complete. A message stays one.
+ * The events for a callback. A task becomes its state and its artifacts. A final state comes after them, so that the
+ * artifacts are complete by then. A message stays one event.
  */
 function callbackEvents(event: StreamResponse): object[] {
   if (event.statusUpdate !== undefined) return [statusEvent(event.statusUpdate)];
@@ -76,7 +76,7 @@ function statusEvent({ taskId, contextId, status }: StatusEventSource): object {
   return { type: 'status', taskId, contextId, status: writeTaskStatus(KINDS, status), final };
 }
 
-/** True for the event after which no other comes. */
+/** True for the last event of a task. */
 export function isFinalEvent(event: object): boolean {
   return 'final' in event && event.final === true;
 }

@@ -19,7 +19,7 @@ interface Hello {
   readonly credential?: { readonly scheme: string; readonly value: string };
 }
 
-/** The hello of callers without a credential of their own. */
+/** The hello of callers without their own credential. */
 export const ANONYMOUS_HELLO: Hello = { parameters: {} };
 
 /** The operations with plain arguments, for the holder of a grant. It has no state of its own. */
@@ -38,12 +38,13 @@ export class PlainFace {
     return this.#session.call({ grant, operation: BY_VERB.send, value, codec: PLAIN_CODEC });
   }
 
-  /** Sends a message. Answers with its task, or with the message of an agent that makes no task. */
+  /** Sends a message. Resolves to its task, or to the message of an agent that makes no task. */
   async stream(message: unknown, configuration?: unknown, callback?: unknown): Promise<unknown> {
     const session = this.#session;
     const grant = await this.#grant();
     const value = await session.run(() => sent(grant, message, configuration));
-    // Arguments are disposed when the call returns, and a wrong callback must not begin a task.
+    // The callback is kept first: arguments are disposed when the call returns, and a wrong callback must not begin a
+    // task.
     const kept = await session.run(() =>
       callback === undefined || callback === null ? undefined : keptCallback(callback, session.options.clock),
     );
@@ -98,7 +99,7 @@ const METHODS: Readonly<Record<string, 'send' | 'stream' | 'get' | 'list' | 'can
   [BY_VERB.cancel]: 'cancel',
 };
 
-/** Adds the methods with plain arguments to the objects of a class. */
+/** Adds the methods with plain arguments to the prototype of a class. */
 export function addPlainMethods<Owner extends object>(prototype: Owner, faceOf: (owner: Owner) => PlainFace): void {
   for (const [name, method] of Object.entries(METHODS)) {
     const value = function (this: Owner, ...[first, second, third]: readonly unknown[]): Promise<unknown> {
@@ -135,7 +136,7 @@ export class AuthenticatedA2AService extends RpcTarget {
   }
 }
 
-/** The card with the members of 1.0 and of 0.3. Its 0.3 form has at least the address of the session. */
+/** The card with the members of 1.0 and of 0.3. The 0.3 members have at least the address of the session. */
 export function plainCard(card: AgentCard): unknown {
   const { supportedInterfaces } = card;
   const address = supportedInterfaces.find(({ protocolBinding }) => protocolBinding === CAPNWEB_BINDING);
@@ -165,7 +166,7 @@ export function helloFor(given: unknown, { securitySchemes = {} }: AgentCard): H
   const value = secretOf(credential);
   if (value === undefined) return ANONYMOUS_HELLO;
   const named = Object.entries(securitySchemes).find(([, scheme]) => takes(scheme));
-  // A card without a scheme of this type may be that of an agent which reads headers itself.
+  // A card without a scheme of this type may be that of an agent that reads headers itself.
   const scheme = named?.[0] ?? String(credential.type);
   return { parameters: {}, credential: { scheme, value } };
 }
@@ -175,7 +176,7 @@ const isBearer = (scheme: SecurityScheme) =>
 const isLogin = (scheme: SecurityScheme) =>
   scheme.oauth2SecurityScheme !== undefined || scheme.openIdConnectSecurityScheme !== undefined;
 
-/** The schemes that take a credential of each type. */
+/** The schemes that accept a credential of each type. */
 const KINDS_OF_SCHEMES: ReadonlyMap<string, (scheme: SecurityScheme) => boolean> = new Map([
   ['bearer', (scheme) => isBearer(scheme) || isLogin(scheme)],
   ['apikey', (scheme) => scheme.apiKeySecurityScheme !== undefined],
@@ -184,7 +185,7 @@ const KINDS_OF_SCHEMES: ReadonlyMap<string, (scheme: SecurityScheme) => boolean>
   ['custom', (scheme) => scheme.httpAuthSecurityScheme !== undefined && !isBearer(scheme)],
 ] satisfies [string, (scheme: SecurityScheme) => boolean][]);
 
-/** The text of a credential; `undefined` for the certificate of the connection. */
+/** The secret text of a credential; `undefined` for the certificate of the connection. */
 function secretOf({
   type,
   token,

@@ -24,7 +24,7 @@ interface PlainList {
 
 const PAGE_SIZE = 100;
 const MOST_LIMIT = 1000;
-/** The most tasks that one list looks at. */
+/** Maximum number of tasks that one list reads. */
 const MOST_TASKS = 5000;
 
 /** The filter of a list. */
@@ -92,7 +92,7 @@ export async function listedTasks(filter: PlainFilter, readPage: ReadPage): Prom
     status,
     pageSize: PAGE_SIZE,
     includeArtifacts: true,
-    // A status is not older than its task.
+    // A status is never older than its task.
     statusTimestampAfter: createdAfter === undefined ? undefined : new Date(createdAfter).toISOString(),
   };
   const found: PlainTask[] = [];
@@ -125,7 +125,7 @@ function isMatch({ id, status }: PlainTask, { states, createdAfter, createdBefor
   );
 }
 
-/** The time in an id of version 7, in ms; `undefined` for other ids. */
+/** The time in a UUIDv7, in ms; `undefined` for other ids. */
 function createdAt(id: string): number | undefined {
   const [, high, low] = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i.exec(id) ?? [];
   return high === undefined || low === undefined ? undefined : Number.parseInt(high + low, 16);

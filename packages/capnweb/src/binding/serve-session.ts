@@ -13,7 +13,7 @@ interface ServedSessionOptions extends Omit<ServerSessionOptions, 'isBatch' | 'a
   readonly socket: SocketPort;
   /** Bounds the large frames of all connections. */
   readonly memory: FrameMemory | undefined;
-  /** Bounds the bytes of all connections that wait for a reader. */
+  /** Bounds the bytes of all connections that wait for their peers to read. */
   readonly waiting: WaitingMemory;
   /** The address of the caller, if it is known. */
   readonly caller: string | undefined;
@@ -92,8 +92,8 @@ type ServedBatchOptions = Omit<
 >;
 
 /**
- * Answers a batch: frames in lines, and frames in lines as the answer. Calls that are still running after the time of a
- * batch have no answer.
+ * Answers a batch, whose lines are frames, with lines of frames. Calls that are still running after `batchMs` get no
+ * answer.
  * @throws A2AError for a batch that breaks the rules of frames.
  */
 export async function serveBatch(text: string, options: ServedBatchOptions): Promise<string> {
@@ -127,7 +127,7 @@ export async function serveBatch(text: string, options: ServedBatchOptions): Pro
   }
 }
 
-/** The error for a call of a member that no object of this binding has. */
+/** The error for a call of an unknown member. */
 export function unknownMethod(): A2AError {
   return new A2AError('METHOD_NOT_FOUND', 'The object has no such method');
 }

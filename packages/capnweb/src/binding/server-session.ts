@@ -35,17 +35,17 @@ export interface ServerSessionOptions {
   /** The request that opened the connection. */
   readonly upgrade: ExchangeRequest;
   readonly card: () => AgentCard;
-  /** False: the agent takes plain arguments only, because it speaks only versions before 1.0. */
+  /** False: the agent supports only versions before 1.0, and so plain arguments only. */
   readonly isCurrent: boolean;
   /**
-   * The place of a credential in a request.
+   * Puts a credential into a request.
    * @throws A2AError for a scheme that the card does not have.
    */
   readonly present: (credential: InBandCredential, card: AgentCard) => RequestFields;
   readonly limits: SessionLimits;
   /** The limits of a request. Its bytes include file content. */
   readonly requests: RequestLimits;
-  /** True for a connection that ends with its answer: it has no feeds. */
+  /** True for a batch, which has no feeds. */
   readonly isBatch: boolean;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -55,9 +55,9 @@ export interface ServerSessionOptions {
   readonly admitted: () => void;
   /** Ends the connection. */
   readonly end: (reason: SessionEnd) => void;
-  /** Keeps further frames waiting until the returned function is called. */
+  /** Pauses further frames until the returned function is called. */
   readonly hold: () => () => void;
-  /** Bounds the files of all connections that arrive as streams. Absent: only the limits of each request do. */
+  /** Bounds the streamed files of all connections. Absent: only the limits of each request apply. */
   readonly memory?: FrameMemory | undefined;
 }
 
@@ -79,9 +79,9 @@ interface SessionCall {
 const VERSION_PARAMETER = 'a2a-version';
 const RUNNING_RETRY_MS = 1000;
 const DRAIN_RETRY_MS = 1000;
-/** Requests of a connection whose files arrive as streams at the same time. */
+/** Maximum number of requests of a connection whose files are being streamed. */
 const MOST_COLLECTED = 4;
-/** Refused credentials after which a connection ends. */
+/** Number of refused credentials after which a connection ends. */
 const TRIES = 3;
 
 /** A stream without events. */
@@ -92,12 +92,12 @@ export class ServerSession {
   readonly options: ServerSessionOptions;
   readonly #feeds = new Set<FeedSource>();
   readonly #grants = new Set<Grant>();
-  /** Errors of calls, which are in the log already. */
+  /** Errors of calls that are logged already. */
   readonly #logged = new WeakSet<A2AError>();
-  /** Feeds that are open, or about to open. */
+  /** Number of open and opening feeds. */
   #feedPlaces = 0;
   #running = 0;
-  /** Requests whose files are arriving as streams. */
+  /** Number of requests whose files are being streamed. */
   #collecting = 0;
   #refusals = 0;
   #lastUse: number;
@@ -152,7 +152,7 @@ export class ServerSession {
     return this.run(() => this.answered(call));
   }
 
-  /** The same within a call of a peer that runs already (`run`). */
+  /** As `call`, within a running call of the peer (`run`). */
   async answered(call: SessionCall): Promise<unknown> {
     const { codec = v1_0, operation, grant } = call;
     this.hold(grant);
@@ -173,7 +173,7 @@ export class ServerSession {
       if (isBatch) throw new UnsupportedOperationError('a batch has no streams');
       if (this.#feedPlaces >= limits.feeds)
         throw this.#tooMany('feeds', `${limits.feeds} feeds of this connection are open`);
-      // Taken before the stream is open: many calls may open streams at the same time.
+      // Counted before the stream is open, because calls may open streams concurrently.
       this.#feedPlaces += 1;
       this.hold(call.grant);
       try {
@@ -181,7 +181,7 @@ export class ServerSession {
         if (answer.kind === 'response') throw new UnsupportedOperationError();
         if (answer.kind === 'stream') return this.#opened(answer.items, call);
         if (call.after === undefined || !hasEnded(answer.error)) throw answer.error;
-        // The client has seen all of a task that has ended.
+        // The client has all events of a task that has ended.
         return this.#opened(NO_ITEMS, call);
       } catch (error) {
         this.#feedPlaces -= 1;
@@ -191,7 +191,7 @@ export class ServerSession {
     });
   }
 
-  /** Runs a call of a peer: it counts as running, and its errors are those for the peer. */
+  /** Runs a call of a peer: counts it as running, and converts its errors for the peer. */
   async run<Result>(work: () => Result | Promise<Result>): Promise<Result> {
     const { limits, logger } = this.options;
     let isCounted = false;
@@ -211,13 +211,13 @@ export class ServerSession {
     }
   }
 
-  /** Keeps a grant for an object, a feed or a call. */
+  /** Adds a user to a grant: an object, a feed or a call. */
   hold(grant: Grant): void {
     if (!this.#isClosed && !grant.isEnded) this.#grants.add(grant);
     grant.hold();
   }
 
-  /** Forgets a grant with the last of them. */
+  /** Removes a user from a grant, and the grant after the last one. */
   release(grant: Grant): void {
     grant.release();
     if (!grant.isHeld) this.#grants.delete(grant);
@@ -228,7 +228,7 @@ export class ServerSession {
     this.#isDraining = true;
   }
 
-  /** Lets feeds whose turns have ended show the rest of their events, ends the others, and then the connection. */
+  /** Lets feeds of ended turns send their last events, ends the others, and then the connection. */
   endAll(graceMs = 0): void {
     this.drain();
     const cut = () => {
@@ -297,7 +297,7 @@ export class ServerSession {
     return reply;
   }
 
-  /** The request as JSON of the model, with the files that come as streams. */
+  /** Decodes the request as JSON of the model, with its streamed files. */
   #read(value: unknown): unknown {
     const isFull = this.#collecting >= MOST_COLLECTED;
     const fault = isFull
@@ -306,7 +306,7 @@ export class ServerSession {
     const { requests, memory, clock } = this.options;
     const holder = {};
     const { promise: late, reject } = Promise.withResolvers<never>();
-    // Without room the first bytes of a file are too many, and its stream is cancelled.
+    // Without room, the first bytes of a file exceed the limit, and its stream is canceled.
     const decoded = fromWire(value, {
       streamBytes: isFull ? 0 : requests.bodyBytes,
       limits: requests,
@@ -339,7 +339,7 @@ export class ServerSession {
     grant.admit(request, credential);
   }
 
-  /** The error of a refused credential. It names the schemes that the agent takes. */
+  /** The error of a refused credential. It names the accepted schemes. */
   #refused(error: A2AError): A2AError {
     if (error.code !== 'UNAUTHENTICATED') return error;
     this.#refusals += 1;
@@ -379,11 +379,11 @@ export class ServerSession {
 
   #grantEnded(grant: Grant): void {
     this.#grants.delete(grant);
-    // Other principals of the connection go on.
+    // Other principals of the connection stay.
     if (this.#grants.size === 0) this.#endSoon('credentialEnded');
   }
 
-  /** Ends the connection after the frames of its errors. */
+  /** Ends the connection after the frames of its errors are sent. */
   #endSoon(reason: SessionEnd): void {
     const { clock, end } = this.options;
     clock.soon(() => clock.soon(() => end(reason)));

@@ -5,7 +5,7 @@ export interface FeedItem {
   /** The number of the event in the log of its task. 0 for a direct message. */
   readonly seq: number;
   readonly event: StreamResponse;
-  /** True if the log no longer reached back, so that the feed begins with the task as it is now. */
+  /** True if earlier events are no longer in the log, so that the feed begins with the current task. */
   readonly reset?: true;
 }
 

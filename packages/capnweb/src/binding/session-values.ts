@@ -2,7 +2,7 @@ import { InvalidParamsError } from 'parley-a2a/binding-kit';
 import { readParameters } from './grant.js';
 import type { InBandCredential } from './in-band-credential.js';
 
-/** The greeting of a client: its service parameters, its tenant and its credential. */
+/** Reads the hello of a client: its service parameters, its tenant and its credential. */
 export function readHello(hello: unknown): {
   readonly parameters: ReadonlyMap<string, string>;
   readonly tenant: string | undefined;

@@ -19,7 +19,7 @@ import {
 export interface TransportLimits extends FrameLimits {
   /** Characters of a frame. */
   readonly frameLength: number;
-  /** Bytes of stream writes of the peer that no reader has taken. Beyond it the socket is not read for a while. */
+  /** Bytes of stream writes of the peer that no reader has read. Beyond it, reading of the socket pauses. */
   readonly unconsumedBytes: number;
   /** Bytes that wait for the peer to read them. */
   readonly outboundBytes: number;
@@ -29,12 +29,12 @@ export interface TransportLimits extends FrameLimits {
 
 /** Memory that connections share. */
 export interface FrameMemory {
-  /** Counts bytes of a holder. The promise resolves when it may have them; absent: it has them now. */
+  /** Reserves bytes for a holder. The promise resolves when they are reserved; absent: at once. */
   take(holder: object, bytes: number): Promise<void> | undefined;
   release(holder: object): void;
 }
 
-/** A socket, and what the transport needs beside it. */
+/** A socket, and the other ports of the transport. */
 interface SocketTransportOptions {
   readonly socket: SocketPort;
   readonly limits: TransportLimits;
@@ -67,38 +67,43 @@ export const CLOSE_CODES = {
 } as const;
 
 /**
- * True for the text of a frame that holds far more than a value may. A list has two brackets there, and the message
- * around the values has a few. A call with somewhat too much gets an error, and its connection goes on.
+ * Estimates from its text whether a frame has far more items than a value may. A list has two brackets there, and the
+ * message around the values has a few. A call with slightly too many gets an error, and its connection stays.
  */
 export function holdsTooMuch(text: string, { items }: FrameLimits): boolean {
   return passedBound(text, { depth: Number.POSITIVE_INFINITY, items: 4 * items + 64 }) !== undefined;
 }
 
-/** The time for which stream writes of the peer may wait for a reader here, before the connection ends. */
+/** Time in ms for which stream writes of the peer may wait for a local reader, before the connection ends. */
 const PAUSE_MS = 30_000;
-/** Frames up to this length are not counted in the shared memory, so that they never wait for large ones. */
+/**
+ * Maximum length of a frame that is not counted in the shared memory, so that small frames never wait for large ones.
+ */
 const SMALL_LENGTH = 65_536;
-/** A frame counts in the shared memory for at most this time. Then only the limits of its connection bound it. */
+/**
+ * Maximum time for which a frame counts in the shared memory, in ms. After that only the limits of its connection
+ * apply.
+ */
 const COUNTED_MS = 20_000;
-/** The time in which a large frame, or the files of a request, must arrive. */
+/** Time limit in ms for a large frame, or the files of a request, to arrive. */
 export const ARRIVAL_MS = 120_000;
-/** A host without `pause` reads on up to this multiple of the limit. */
+/** Multiple of the limit up to which a host without `pause` reads on. */
 const WITHOUT_PAUSE = 4;
 
 /**
  * The transport of a Cap'n Web session over a socket, for `RpcSession`. A message of the socket is one frame. The
- * transport checks each frame before the session sees it, and bounds the memory of the connection. It sends pings, and
- * ends the connection with a code and a reason. Both ends use it.
+ * transport checks each frame before the session gets it, and bounds the memory of the connection. It sends pings, and
+ * closes the connection with a code and a reason. Both clients and servers use it.
  */
 export class SocketTransport implements WaitingHolder {
   readonly encodingLevel = 'jsonCompatible';
   readonly #options: SocketTransportOptions;
   readonly #socket: SocketPort;
   readonly #check: FrameCheck;
-  /** Frames that the session has not asked for, from `#first` on. */
+  /** Received frames that the session has not read, beginning at `#first`. */
   #queue: string[] = [];
   #first = 0;
-  /** The characters of these frames. */
+  /** The number of characters of these frames. */
   #queued = 0;
   #waiting: PromiseWithResolvers<unknown> | undefined;
   #fault: FrameFault | undefined;
@@ -143,11 +148,11 @@ export class SocketTransport implements WaitingHolder {
     return this.#check.unconsumed + this.#socket.bufferedAmount;
   }
 
-  /** Ends the connection, because too many bytes of all connections wait for a reader. */
+  /** Closes the connection, because too many bytes of all connections wait for their peers to read. */
   endWaiting(): void {
     const isUnread = this.#socket.bufferedAmount > this.#check.unconsumed;
     this.close(CLOSE_CODES.policy, 'Too many bytes of all connections wait for a reader', 'waitingBytes');
-    // A close frame would wait behind all that the peer does not read.
+    // A close frame would wait behind the unread bytes.
     if (isUnread) this.#socket.terminate();
   }
 
@@ -166,7 +171,7 @@ export class SocketTransport implements WaitingHolder {
     this.#options.waiting?.count(this, bufferedAmount + this.#check.unconsumed);
     if (bufferedAmount > this.#options.limits.outboundBytes) {
       this.close(CLOSE_CODES.policy, 'The peer reads too slowly', 'outboundBytes');
-      // A close frame would wait behind all that the peer does not read.
+      // A close frame would wait behind the unread bytes.
       this.#socket.terminate();
     }
     if (this.#isPaused) this.#resumeIfTaken();
@@ -188,13 +193,13 @@ export class SocketTransport implements WaitingHolder {
     else this.close(CLOSE_CODES.policy, 'The session broke');
   }
 
-  /** Takes frames of full length from now on. */
+  /** Accepts frames of full length from now on. */
   welcome(): void {
     this.#isWelcome = true;
     this.#socket.limitMessages?.(this.#options.limits.frameLength);
   }
 
-  /** Keeps further frames from the session until the returned function is called. */
+  /** Withholds further frames from the session until the returned function is called. */
   hold(): () => void {
     this.#holds += 1;
     this.#stopReading();
@@ -209,19 +214,19 @@ export class SocketTransport implements WaitingHolder {
     this.#socket.pause?.();
   }
 
-  /** Reads on once the session has all frames that have arrived. Frames beyond them would only wait here. */
+  /** Resumes reading once the session has all received frames. Further frames would only wait here. */
   #readOn(): void {
     if (this.#isReading || this.#holds > 0 || this.#isPaused) return;
     this.#isReading = true;
     this.#socket.resume?.();
   }
 
-  /** Ends the connection. Frames that were sent before still leave. */
+  /** Closes the connection, after the frames that were sent before. */
   close(code: number, reason: string, limit?: SessionLimitName): void {
     this.#fail(new FrameFault(code, reason, limit));
   }
 
-  /** Counts the bytes of a large frame before it is whole. A peer waits until there is room. */
+  /** Counts the bytes of a large frame before it is complete. Without room, reading pauses. */
   #arriving(bytes: number): void {
     const { memory, clock } = this.#options;
     if (memory === undefined || bytes <= SMALL_LENGTH || this.#holds > 0 || this.#fault !== undefined) return;
@@ -244,19 +249,19 @@ export class SocketTransport implements WaitingHolder {
   }
 
   #received(text: string): void {
-    // A peer may go on after the end.
+    // A peer may continue to send after the end.
     if (this.#fault !== undefined) return;
     this.#forgetArrival();
     this.#unanswered = 0;
     this.#queue.push(text);
     this.#queued += text.length;
     this.#deliver();
-    // A host that cannot pause goes on giving frames.
+    // A host without `pause` continues to deliver frames.
     if (this.#holds > 0 && this.#socket.pause === undefined && this.#queued > this.#options.limits.frameLength)
       this.close(CLOSE_CODES.policy, 'Too many frames before the answer to authenticate');
   }
 
-  /** `shift` moves all frames behind the first one. */
+  /** Not `shift`, which moves all frames behind the first one. */
   #nextFrame(): string | undefined {
     const text = this.#queue[this.#first];
     if (text === undefined) return undefined;
@@ -277,7 +282,7 @@ export class SocketTransport implements WaitingHolder {
     const { memory, clock } = this.#options;
     if (memory === undefined || text.length <= SMALL_LENGTH) return this.#give(text, waiting);
     const holder = {};
-    // A peer that never asks for an answer must not keep the memory from others.
+    // A peer that never requests an answer must not hold the shared memory.
     const stopTimer = clock.after(COUNTED_MS, () => memory.release(holder));
     const release = () => {
       stopTimer();
@@ -314,7 +319,7 @@ export class SocketTransport implements WaitingHolder {
     if (this.#options.turn?.isOver() === true) this.#giveWay();
   }
 
-  /** Lets the other connections of the process go on. */
+  /** Yields to the other connections of the process. */
   #giveWay(): void {
     if (this.#socket.pause !== undefined) this.#options.clock.soon(this.hold());
   }
@@ -357,7 +362,7 @@ export class SocketTransport implements WaitingHolder {
   #ping(): void {
     const { clock, limits, tick } = this.#options;
     this.#stopPing = clock.after(limits.pingMs, () => {
-      // A peer that is not read cannot answer.
+      // While reading is paused, no pong could arrive.
       if (this.#socket.ping !== undefined && !this.#isPaused && this.#holds === 0) {
         if (this.#unanswered >= 2) {
           this.close(CLOSE_CODES.abnormal, 'The peer does not answer');

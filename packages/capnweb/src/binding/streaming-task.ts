@@ -5,7 +5,7 @@ import { PLAIN_CODEC } from './plain-codec.js';
 import { keptCallback } from './task-callback.js';
 import type { TaskCallbacks } from './task-callbacks.js';
 
-/** The time without use after which a task of a stream ends. */
+/** Time without use after which a task of a stream ends, in ms. */
 const UNUSED_MS = 60 * 60_000;
 
 /** The task of a stream, for clients that use plain arguments. */
@@ -28,7 +28,7 @@ export class StreamingTask extends RpcTarget {
     this.#use();
   }
 
-  /** Gives the current state to a callback, and then every event until the task ends. */
+  /** Calls a callback with the current state, and then with every event until the task ends. */
   async subscribe(callback: unknown): Promise<CallbackSubscription> {
     const { session } = this.#callbacks;
     const kept = await session.run(() => {
@@ -57,7 +57,7 @@ export class StreamingTask extends RpcTarget {
     return this.#callbacks.isOver();
   }
 
-  /** Ends all callbacks. The task goes on. */
+  /** Ends all callbacks. The task continues. */
   dispose(): void {
     this[Symbol.dispose]();
   }
@@ -84,14 +84,14 @@ export class StreamingTask extends RpcTarget {
     this.#stopTimer = this.#callbacks.session.options.clock.after(UNUSED_MS, () => this.#expire());
   }
 
-  /** A callback that waits for events uses the task. */
+  /** A callback that waits for events keeps the object in use. */
   #expire(): void {
     if (this.#callbacks.isUsed) this.#use();
     else this[Symbol.dispose]();
   }
 }
 
-/** The place of a callback in a task. To dispose it is to close it. */
+/** A handle of a callback in a task. Disposing closes it. */
 export class CallbackSubscription extends RpcTarget {
   readonly #callbacks: TaskCallbacks;
   readonly #id: number;
@@ -102,7 +102,7 @@ export class CallbackSubscription extends RpcTarget {
     this.#id = id;
   }
 
-  /** By it `unsubscribeCallback` knows the subscription. */
+  /** Identifies the subscription for `unsubscribeCallback`. */
   get subscriptionId(): number {
     return this.#id;
   }

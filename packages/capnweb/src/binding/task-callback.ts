@@ -4,7 +4,7 @@ import { invalid, members } from './session-values.js';
 /** The answer of a peer to a call. */
 type PendingResult = PromiseLike<unknown> & Disposable;
 
-/** An object or a function of a peer. Every member seems to be there. */
+/** An object or a function of a peer. Every member seems to exist. */
 interface PeerStub {
   (...args: readonly unknown[]): PendingResult;
   dup(): PeerStub;
@@ -25,12 +25,12 @@ export interface CallbackEvent {
 export interface TaskCallback {
   /** The name that the peer gave it. */
   readonly id: string | undefined;
-  /** Resolves when the callback has taken the event. */
+  /** Resolves when the callback has returned. */
   take(event: CallbackEvent): PromiseLike<unknown>;
   [Symbol.dispose](): void;
 }
 
-/** The time in which a peer must tell a member of its object. */
+/** Time limit for a peer to answer for a member of its object, in ms. */
 const ANSWER_MS = 30_000;
 
 /** True for an object or a function of a peer, and not for plain data. */
@@ -50,7 +50,7 @@ export async function memberOf(member: PromiseLike<unknown>, clock: Clock): Prom
 }
 
 /**
- * Keeps a callback beyond the call that brought it: a function, an object of a class, or a plain object with functions.
+ * Keeps a callback after the call that passed it: a function, an object of a class, or a plain object with functions.
  * @throws InvalidParamsError for anything else.
  */
 export async function keptCallback(given: unknown, clock: Clock): Promise<TaskCallback> {
@@ -79,7 +79,7 @@ function plainCallback({ id, onStatusUpdate, onArtifactUpdate }: Readonly<Record
 
 interface CallbackOptions {
   readonly id?: unknown;
-  /** Absent: the callback does not want these events. */
+  /** Absent: the callback has no function for these events. */
   readonly status: ((event: CallbackEvent) => PendingResult) | undefined;
   readonly artifact: ((event: CallbackEvent) => PendingResult) | undefined;
   readonly held: readonly (PeerStub | undefined)[];

@@ -9,7 +9,7 @@ import { invalid } from './session-values.js';
 import { type CallbackEvent, isPeerStub, memberOf, type TaskCallback } from './task-callback.js';
 import { type PeerFunction, type PulledItems, Watch } from './watch.js';
 
-/** A task that a stream begins with. */
+/** The first item of a stream, with a task. */
 interface FirstItem {
   readonly seq: number;
   readonly events: readonly CallbackEvent[];
@@ -20,7 +20,7 @@ interface Subscribed {
   readonly watch: Watch;
 }
 
-/** The callbacks of one task. Each of them has a feed of its own, so that none waits for another. */
+/** The callbacks of one task. Each has its own feed, so that none waits for another. */
 export class TaskCallbacks {
   readonly session: ServerSession;
   readonly grant: Grant;
@@ -34,12 +34,12 @@ export class TaskCallbacks {
     this.taskId = taskId;
   }
 
-  /** True while a callback gets events. */
+  /** True while a callback is subscribed. */
   get isUsed(): boolean {
     return this.#subscribed.size > 0;
   }
 
-  /** Gives a callback the task as it is now and the events that follow. Returns the number of its subscription. */
+  /** Calls a callback with the current task and the events that follow. Returns the number of its subscription. */
   async subscribe(callback: TaskCallback): Promise<number> {
     const source = await this.#source();
     if (source !== undefined) return this.#add(callback, source);
@@ -50,14 +50,13 @@ export class TaskCallbacks {
     return this.#add(callback, new CallbackItems(events));
   }
 
-  /** Gives a callback the first item of a stream and the events that follow. */
+  /** Calls a callback with the first item of a stream and the events that follow. */
   async follow(callback: TaskCallback, { seq, events }: FirstItem): Promise<void> {
     this.#add(callback, new CallbackItems(events, await this.#source(seq)));
   }
 
   /**
-   * Removes a callback by its subscription, by its id, or as the only one. The session does not tell whether two
-   * functions are the same.
+   * Removes a callback by its subscription, by its id, or as the only one. A session cannot compare two functions.
    * @throws InvalidParamsError if it could be one of several.
    */
   async remove(given: unknown): Promise<void> {
@@ -114,7 +113,7 @@ export class TaskCallbacks {
   }
 }
 
-/** Events that are known already, and then those of a feed. */
+/** Known events, followed by those of a feed. */
 class CallbackItems implements PulledItems {
   readonly lastLength = 0;
   readonly #feed: FeedSource | undefined;
@@ -137,7 +136,7 @@ class CallbackItems implements PulledItems {
   }
 }
 
-/** Gives the events of each batch to a callback, one after the other. */
+/** Calls a callback with the events of each batch, one after the other. */
 function sinkOf(callback: TaskCallback, ended: () => void): PeerFunction {
   const take = async (items: readonly FeedItem[]) => {
     for (const { event } of items) {

@@ -81,7 +81,7 @@ export class TaskCapability extends RpcTarget {
     return this.#access.subscribe(options);
   }
 
-  /** Calls a function of the client with the events, a batch at a time. */
+  /** Calls a function of the client with batches of events. */
   async watch(sink: unknown, options?: unknown): Promise<Subscription> {
     const { session } = this.#access;
     const kept = await session.run(() => {
@@ -98,7 +98,7 @@ export class TaskCapability extends RpcTarget {
     }
   }
 
-  /** The task without the right to change it, for others. */
+  /** The task without the right to change it, to pass on. */
   view(): TaskView {
     return new TaskView(this.#access);
   }
@@ -131,7 +131,7 @@ export class TaskView extends RpcTarget {
   }
 }
 
-/** The end of a feed in the hand of the client. To dispose it is to close it. */
+/** A handle to end a feed. Disposing closes it. */
 export class Subscription extends RpcTarget {
   readonly #source: Pick<FeedSource, 'stop'>;
 

@@ -17,7 +17,7 @@ export interface PulledItems {
   stop(): void;
 }
 
-/** The parts of a watch. It disposes the function. */
+/** The parts of a watch, which disposes the function. */
 export interface WatchOptions {
   readonly source: PulledItems;
   readonly sink: PeerFunction;
@@ -27,7 +27,7 @@ export interface WatchOptions {
 /** Items of one batch, and the characters after which it is full. */
 const BATCH_ITEMS = 64;
 const BATCH_LENGTH = 64 * 1024;
-/** The time in which a peer must take a batch. */
+/** Time limit for a peer to handle a batch, in ms. */
 const PATIENCE_MS = 30_000;
 /** Nothing more is ready now. */
 const NOTHING = Symbol('nothing ready');
@@ -35,7 +35,7 @@ const NOTHING = Symbol('nothing ready');
 type Pulled = FeedItem | undefined;
 
 /**
- * Gives the items of a feed to a function of the peer. One batch is under way at a time, and all that is ready makes
+ * Calls a function of the peer with the items of a feed. One batch is sent at a time, and all items that are ready make
  * the next one. The return of the function acknowledges a batch. A function that throws or does not return in time ends
  * its own watch only.
  */
@@ -51,7 +51,7 @@ export class Watch {
     );
   }
 
-  /** Ends the watch. The task goes on. */
+  /** Ends the watch. The task continues. */
   stop(): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -74,7 +74,7 @@ export class Watch {
         length += source.lastLength;
         pending = source.next();
       }
-      // Its error is that of the next pull.
+      // The next pull gets the error.
       pending.catch(() => {});
       await this.#deliver(batch);
     }

@@ -4,7 +4,7 @@ import { A2AError } from 'parley-a2a/kit';
 /** The domain of all reasons (Spec §3.3.2). */
 const ERROR_DOMAIN = 'a2a-protocol.org';
 
-/** An error as it travels: its own members survive, its class does not. `reason` is the code. */
+/** The members of a sent error: they survive, but its class does not. `reason` is the code. */
 interface WireErrorMembers {
   readonly reason: string;
   readonly domain: string;
@@ -25,7 +25,7 @@ class WireError extends Error implements WireErrorMembers {
     this.details = errorDetails(error, error.code);
     const { retryAfterMs } = error.details;
     if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs;
-    // The library would send it.
+    // Hidden, because the library would send it.
     Object.defineProperty(this, 'stack', { value: undefined });
   }
 }
@@ -39,8 +39,8 @@ export function toWireError(error: A2AError): Error {
 const NO_METHOD = /is not a function\.$|^Attempted to access property/;
 
 /**
- * The error that a session sends in the place of another. Errors of this binding pass, and errors for the caller keep
- * their code. A call of an unknown method says so. All others become an internal error without details.
+ * Replaces an error that a session sends. Errors of this binding are unchanged, and errors for the caller keep their
+ * code. A call of an unknown method gets its own error. All others become an internal error without details.
  */
 export function sentError(error: Error, unknownMethod: () => A2AError): Error | undefined {
   if (error instanceof WireError) return undefined;

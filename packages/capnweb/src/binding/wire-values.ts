@@ -4,42 +4,42 @@ import type { RequestLimits } from 'parley-a2a/server';
 
 /** Options of `fromWire`. */
 interface ReceivedValueOptions {
-  /** The most bytes that streams of a value may bring. */
+  /** Maximum bytes of all streams in a value. */
   readonly streamBytes: number;
   /** The limits of a request. Absent: those of the frame are enough. */
   readonly limits?: Pick<RequestLimits, 'jsonDepth' | 'jsonItems'>;
-  /** Makes the error for a value that has no place in a message. */
+  /** Makes the error for a value that no message may contain. */
   readonly fault: (description: string) => Error;
-  /** Counts the bytes of all streams so far. The promise resolves when there is room for them; absent: there is now. */
+  /** Counts the bytes of all streams so far. The promise resolves when there is room for them; absent: at once. */
   readonly take?: ((bytes: number) => Promise<void> | undefined) | undefined;
   /** Rejects when the streams take too long. */
   readonly late?: Promise<never> | undefined;
 }
 
-/** Members whose content is free. A member in them is none of the protocol. */
+/** Members with free content, in which no member is one of the protocol. */
 const FREE: ReadonlySet<string> = new Set(['metadata', 'data', 'params', 'header']);
 /** Names that the library drops from received objects. */
 const DROPPED: ReadonlySet<string> = new Set([...Object.getOwnPropertyNames(Object.prototype), 'toJSON']);
 const ESCAPE = '~';
-/** Longer files are sent as streams, so that they do not hold up other messages. */
+/** Longer files are sent as streams, so that they do not delay other messages. */
 const WHOLE_BYTES = 256 * 1024;
 const CHUNK_BYTES = 64 * 1024;
 
 /**
- * A value of the model for a peer. File content becomes bytes, or a stream if it is long. Names that the library drops
- * get an escape. A value without any of these is returned as it is. So is content that is no base64: the peer names its
- * field.
- * @throws A2AError INVALID_REQUEST for a value that is deeper than any of the model.
+ * Encodes a value of the model for a peer. File content becomes bytes, or a stream if it is long. Names that the
+ * library drops are escaped. A value without any of these is returned unchanged. So is content that is no base64: the
+ * peer names its field.
+ * @throws A2AError INVALID_REQUEST for a value that is nested deeper than the model.
  */
 export function toWire(value: unknown): unknown {
   return written(value, false, 0);
 }
 
-/** A text with one of these in quotes may need a change. Quotes within text are escaped, so that few others match. */
+/** Matches texts that may need a change. Quotes within text are escaped, so few others match. */
 const CHANGES =
   /"(?:raw|constructor|hasOwnProperty|isPrototypeOf|propertyIsEnumerable|to(?:String|LocaleString|JSON)|valueOf|__(?:proto|(?:define|lookup)(?:Getter|Setter))__)"|"~/;
 
-/** The JSON of a value of the model in the form of this binding. */
+/** Encodes the JSON of a value of the model for a peer. */
 export function toWireFromText(text: string): unknown {
   const value: unknown = JSON.parse(text);
   return CHANGES.test(text) ? toWire(value) : value;
@@ -60,7 +60,7 @@ function written(given: unknown, isFree: boolean, level: number): unknown {
   });
 }
 
-/** The value that JSON would have in its place, one level deep. The library has more kinds of values. */
+/** The JSON form of a value, one level deep. The library supports more kinds of values. */
 function inJson(value: unknown): unknown {
   switch (typeof value) {
     case 'number':
@@ -81,8 +81,8 @@ function inJson(value: unknown): unknown {
 }
 
 /**
- * A received value as one of the model: file content as base64, names without their escape. Reads streams of file
- * content to their end. Resolves at once if there are none.
+ * Decodes a received value of the model: file content as base64, names without their escape. Reads streams of file
+ * content to their end. Not async if there are none.
  * @throws the fault for a function, a capability, or bytes in another place. A2AError INVALID_REQUEST beyond the
  * limits.
  */
@@ -129,7 +129,7 @@ function isBinary(value: unknown): value is Binary {
   return value instanceof Uint8Array || value instanceof ReadableStream;
 }
 
-/** The list itself if nothing changes. */
+/** A list with changed items; the same list if none changes. */
 function changedList(list: readonly unknown[], change: (item: unknown) => unknown): readonly unknown[] {
   let changed: unknown[] | undefined;
   for (let at = 0; at < list.length; at++) {
@@ -143,7 +143,7 @@ function changedList(list: readonly unknown[], change: (item: unknown) => unknow
 type Member = readonly [name: string, value: unknown];
 type ChangeMember = (name: string, value: unknown, target: () => Record<string, unknown>) => Member | undefined;
 
-/** The object itself if no member changes. */
+/** An object with changed members; the same object if none changes. */
 function changedObject(object: object, change: ChangeMember): object {
   let changed: Record<string, unknown> | undefined;
   for (const name in object) {
@@ -172,7 +172,7 @@ function membersBefore(object: object, end: string): Record<string, unknown> {
   return copy;
 }
 
-/** A member of any name. An assignment to `__proto__` would change the prototype. */
+/** Sets a member of any name. An assignment to `__proto__` would change the prototype. */
 function define(object: Record<string, unknown>, name: string, value: unknown): void {
   if (name !== '__proto__') object[name] = value;
   else Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
@@ -185,7 +185,7 @@ function content(text: string): Binary | string {
   return bytes.length <= WHOLE_BYTES ? bytes : chunksOf(bytes);
 }
 
-/** Bytes as a stream of chunks, which are read on demand. */
+/** Streams bytes in chunks, which are read on demand. */
 export function chunksOf(bytes: Uint8Array): ReadableStream<Uint8Array> {
   let at = 0;
   return new ReadableStream<Uint8Array>(
@@ -241,7 +241,7 @@ async function collected(
   return bytes;
 }
 
-/** Older hosts encode base64 in pieces of this size, because a call has a limited number of arguments. */
+/** Chunk size for hosts without native base64, because a call has a limited number of arguments. */
 const PIECE = 0x6000;
 
 /** Bytes as standard base64. */

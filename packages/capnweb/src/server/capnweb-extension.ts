@@ -44,15 +44,15 @@ interface CapnwebExtensionOptions {
   readonly random: () => number;
 }
 
-/** The middlewares that read or write a body. */
+/** Middlewares that read or write a body, which a session does not have. */
 const WITHOUT: readonly MiddlewareName[] = ['streams', 'forwardedCaching', 'compression'];
 const VERSION = '1.0';
 const OLD_VERSION = '0.3';
-/** The time for the frames of all sessions in a turn of the event loop. Then other callers have their turn. */
+/** Time for the frames of all sessions per turn of the event loop, in ms. Then other callers are served. */
 const TURN_MS = 10;
-/** The time for the last events of feeds whose turns have ended. */
+/** Time limit for the last events of feeds whose turns have ended, in ms. */
 const LAST_EVENTS_MS = 1_000;
-/** The time from the answer to the WebSocket. */
+/** Time limit between the answer and the WebSocket, in ms. */
 const UPGRADE_MS = 10_000;
 const RETRY = { 'retry-after': '5' };
 const BATCH_TYPE = 'application/x-ndjson';
@@ -69,10 +69,10 @@ const FOREIGN_PAGE = errorAnswer({
 const DRAINING = errorAnswer({ status: 503, message: 'The server is shutting down', headers: RETRY });
 const TOO_MANY = errorAnswer({ status: 429, message: 'Too many connections of this address are open', headers: RETRY });
 const SIMPLE_TYPE = errorAnswer({ status: 415, message: `A batch has the content type ${BATCH_TYPE}` });
-/** The content types that a page of another site may send without asking first (Fetch §2.2.2). */
+/** The content types that a page of another site may send without a CORS preflight (Fetch §2.2.2). */
 const SIMPLE_TYPES: readonly string[] = ['', 'text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data'];
 
-/** Sessions of Cap'n Web for all agents of a host, at a path of each mount. */
+/** Cap'n Web sessions for all agents of a host, at a path of each mount. */
 export function capnwebExtension(options: CapnwebExtensionOptions): HostExtension {
   const limits: SessionLimits = { ...DEFAULT_SESSION_LIMITS, ...options.limits };
   const sessions = new OpenSessions(limits);
@@ -116,7 +116,7 @@ interface SessionAddress {
 }
 
 /**
- * Interfaces under the url of http: some clients refuse a whole card for a url of `ws`. Clients of 0.3 use plain
+ * Interfaces have http urls, because some clients refuse a whole card for a `ws` url. Clients of 0.3 use plain
  * arguments under another name. Many of those know three transports only, and refuse a card with a fourth.
  */
 function interfacesOf(mount: AgentMount, { url, batch, listed }: SessionAddress): readonly BoundInterface[] {
@@ -131,7 +131,7 @@ function interfacesOf(mount: AgentMount, { url, batch, listed }: SessionAddress)
 
 const OWN_BINDINGS = [CAPNWEB_BINDING, CAPNWEB_BATCH_BINDING, CAPNWEB_NAME];
 
-/** The public card, with the interfaces of sessions wherever they are listed. */
+/** The public card, with the interfaces of sessions even if they are not listed. */
 function sessionCard(mount: AgentMount, base: string): AgentCard {
   const told = mount
     .interfaces(base)
@@ -139,7 +139,7 @@ function sessionCard(mount: AgentMount, base: string): AgentCard {
   return { ...mount.card(base), supportedInterfaces: listedInterfaces(told, ['public']) };
 }
 
-/** Tells that batches do not stream, and their limits (Spec §5.8). */
+/** Declares that batches do not stream, and their limits (Spec §5.8). */
 function batchExtension({ batchFrames, batchMs }: SessionLimits): AgentExtension {
   return {
     uri: CAPNWEB_BATCH_BINDING,
@@ -149,7 +149,7 @@ function batchExtension({ batchFrames, batchMs }: SessionLimits): AgentExtension
   };
 }
 
-/** The open connections of a host, with their places by address. */
+/** The open connections of a host, counted by address. */
 class OpenSessions {
   readonly #places: KeyedPlaces;
   readonly #open = new Set<ServedSession>();
@@ -162,7 +162,7 @@ class OpenSessions {
     this.#places = new KeyedPlaces({ perKey: connectionsPerAddress, total: connections });
   }
 
-  /** Takes a place, and returns the function that gives it back; `undefined` if there is none. */
+  /** Reserves a place, and returns the function that releases it; `undefined` if there is none. */
   place(address: string | undefined): (() => void) | undefined {
     if (this.#places.take(address) !== undefined) return undefined;
     return () => this.#places.give(address);
@@ -201,7 +201,7 @@ interface EndpointOptions extends CapnwebExtensionOptions {
   readonly turn: TurnBudget;
 }
 
-/** The path of one agent: it takes WebSockets, and batches over POST. */
+/** The path of one agent: it accepts WebSockets, and batches over POST. */
 class Endpoint {
   readonly #options: EndpointOptions;
   readonly #calls: Exchange;
@@ -211,7 +211,7 @@ class Endpoint {
     this.#options = options;
     const { host, mount } = options;
     const { authenticator } = mount.agent;
-    // The session knows which versions it takes. The card has a name for each of them.
+    // The session checks the version. The card has a name for each of them.
     this.#calls = directWayFor({ host, mount, binding: CAPNWEB_NAME, inCards: '', authenticator });
     this.#session = new LoadedOnDemand(() => import('../binding/serve-session.js'));
   }
@@ -233,7 +233,7 @@ class Endpoint {
       return TOO_MANY;
     }
     let isTaken = false;
-    // A host that cannot upgrade never calls `upgrade`, and the peer may leave before it does.
+    // A host without WebSockets never calls `upgrade`, and the peer may disconnect before it.
     const giveUp = host.clock.after(UPGRADE_MS, () => {
       if (!isTaken) place();
       isTaken = true;
@@ -327,7 +327,7 @@ class Endpoint {
     return this.#options.mount.bindingContext(this.#options.host.baseUrl(request));
   }
 
-  /** Pages of other origins need the rule of CORS, which browsers do not ask for WebSockets. */
+  /** Checks the origin of a page, because browsers apply no CORS to WebSockets. */
   async #isAllowed(request: ExchangeRequest): Promise<boolean> {
     const origin = request.header('origin');
     if (origin === undefined) return true;

@@ -5,13 +5,13 @@ import { LoadedOnDemand } from 'parley-a2a/kit';
 import type { WebSocketServer } from 'ws';
 import { CLOSE_MS, WsSocketPort } from './ws-socket-port.js';
 
-/** The longest message of any WebSocket, in bytes. Its endpoint may set a lower limit. */
+/** Maximum message size of any WebSocket, in bytes. Its endpoint may set a lower limit. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
-/** The types of the package do not know `closeTimeout`. */
+/** The types of `ws` do not declare `closeTimeout`. */
 const OPTIONS = {
   noServer: true,
   clientTracking: false,
-  // A small compressed message could become a large one.
+  // Off, because a small compressed message could expand to a large one.
   perMessageDeflate: false,
   maxPayload: MAX_MESSAGE_BYTES,
   autoPong: false,
@@ -21,11 +21,11 @@ const OPTIONS = {
 /** Only upgrade requests load its code. */
 const acceptor = new LoadedOnDemand<WebSocketServer>(async () => {
   const { WebSocketServer } = await import('ws');
-  // With a listener, the package leaves the answer to a wrong handshake to the server.
+  // With a listener, `ws` leaves the answer to a wrong handshake to the server.
   return new WebSocketServer(OPTIONS).on('wsClientError', () => {});
 });
 
-/** Answers the handshake of a WebSocket on a server of node:http. Resolves to whether the WebSocket is open. */
+/** Answers the handshake of a WebSocket on a server of node:http. Resolves to true if the WebSocket is open. */
 export async function acceptWebSocket(upgrade: WebSocketUpgrade): Promise<boolean> {
   const { opened, clock, logger } = upgrade;
   const [incoming, socket, head] = [
@@ -35,7 +35,7 @@ export async function acceptWebSocket(upgrade: WebSocketUpgrade): Promise<boolea
   ];
   let isOpen = false;
   const server = await acceptor.get();
-  // Without a check of its own, it calls back at once.
+  // Without `verifyClient`, it calls back synchronously.
   server.handleUpgrade(incoming, socket, head, (webSocket) => {
     isOpen = true;
     opened(new WsSocketPort({ webSocket, socket, clock, logger }));

@@ -39,7 +39,7 @@ export function wsClients(ports: WsClientPorts): OpenWsClient | undefined {
     const check = (_: unknown, ip: string): boolean => isPublicIp(ip);
     const socket = new WebSocketOfWs(address, {
       maxPayload: messageBytes,
-      // A small compressed message could become a huge one.
+      // Off, because a small compressed message could expand to a huge one.
       perMessageDeflate: false,
       autoPong: false,
       ...(isPublicOnly && { lookup: checkedLookup({ url, check, lookup: modules.lookup }) }),
@@ -54,7 +54,7 @@ export function isPublicIp(text: string): boolean {
   return address !== undefined && isPublicAddress(address);
 }
 
-/** Bundlers do not see this import, because pages must not contain the package. */
+/** Loads `ws` without an import that bundlers see, because pages must not contain it. */
 function classOfWs(): WsClass | undefined {
   try {
     const { createRequire } = globalThis.process.getBuiltinModule('node:module');
@@ -76,7 +76,7 @@ function opened(webSocket: WebSocket, { signal, clock, logger }: Opening): Promi
     };
     signal.addEventListener('abort', aborted, { once: true });
     webSocket.once('upgrade', ({ socket }) => {
-      // The first message may come with the answer to the upgrade, so that the port is made before.
+      // The port is made before the WebSocket opens, because the first message may come with the answer to the upgrade.
       const port = new WsClientSocket({ webSocket, socket, clock, logger });
       webSocket.once('open', () => {
         signal.removeEventListener('abort', aborted);

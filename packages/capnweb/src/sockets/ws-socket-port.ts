@@ -12,13 +12,13 @@ export interface WsSocketPortOptions {
   readonly logger: Logger;
 }
 
-/** Messages of one tick leave together. Longer ones than this go straight out. */
+/** Messages of one tick up to this size are written together. Longer ones are written at once. */
 const SHORT_BYTES = 4096;
-/** Messages that wait for the end of a tick leave early beyond this. */
+/** Bytes of joined messages that are written before the end of the tick. */
 const CORKED_BYTES = 65_536;
-/** Bytes that wait for the peer, beyond which it gets no more pongs. */
+/** Bytes that wait for the peer, beyond which pings are not answered. */
 const PONG_BYTES = 65_536;
-/** The time in which a peer must end a connection that one side has closed. */
+/** Time limit for a peer to end a connection that one side has closed, in ms. */
 export const CLOSE_MS = 2_000;
 const BINARY = { code: 1003, reason: 'Only text messages are read' };
 const TOO_BIG = { code: 1009, reason: 'The message is too large' };
@@ -33,7 +33,7 @@ export class WsSocketPort implements SocketPort {
   #corkedBytes = 0;
   #isCorked = false;
   #limit = Number.POSITIVE_INFINITY;
-  /** Bytes on the connection at the end of the last message. */
+  /** Number of bytes read from the connection at the end of the last message. */
   #readBefore: number;
   #end: { readonly code: number; readonly reason: string } | undefined;
 
@@ -50,7 +50,7 @@ export class WsSocketPort implements SocketPort {
     webSocket.on('pong', () => this.#receiver?.pong());
     webSocket.on('error', (error) => this.#logger.debug('A WebSocket failed', { error }));
     webSocket.on('close', (code, reason) => this.#ended(code, reason.toString()));
-    // A message in pieces is bounded before it is whole.
+    // Bounds a fragmented message before it is complete.
     socket.on('data', () => this.#checkLength());
   }
 
@@ -75,7 +75,7 @@ export class WsSocketPort implements SocketPort {
     this.#webSocket.close(code, reason);
     const stopTimer = this.#clock.after(CLOSE_MS, () => this.#webSocket.terminate());
     this.#socket.once('close', stopTimer);
-    // The close frame of the peer is behind bytes that are not read.
+    // The close frame of the peer comes after bytes that are not read yet.
     this.#webSocket.resume();
   }
 

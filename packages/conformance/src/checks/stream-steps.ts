@@ -2,7 +2,7 @@ import { type Part, statusIn } from '../tested-agent.js';
 import type { WireStream } from '../wire/agent-wire.js';
 import { isJson, itemsOf, type Json, memberOf } from '../wire/json.js';
 
-/** Everything that a stream has shown. */
+/** The contents of a stream. */
 interface StreamSteps {
   readonly events: readonly Json[];
   /**

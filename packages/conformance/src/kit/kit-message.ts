@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { OutgoingMessage, SendAnswer, Task, TestedAgent } from '../tested-agent.js';
 
-/** A message whose id tells an agent of the kit, by its prefix, which scenario to play. */
+/** A message whose id has the prefix of a scenario, which an agent of the kit then plays. */
 export function kitMessage(prefix: string, more: OutgoingMessage = {}): OutgoingMessage {
   return { messageId: `${prefix}-${randomUUID()}`, parts: [{ text: `Please: ${prefix}` }], ...more };
 }

@@ -8,7 +8,7 @@ import { kitMessage, kitTask } from './kit-message.js';
 /** Members that a part has to have. */
 type WantedPart = Readonly<Record<string, unknown>>;
 
-/** Stands for any value of a member. */
+/** Matches any value of a member. */
 const ANY = Symbol('any');
 
 interface AnswerScenario {

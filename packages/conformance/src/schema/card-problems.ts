@@ -18,7 +18,7 @@ import {
 export interface CardProblems {
   /** Faults against the schema, such as `name is required`. */
   readonly wrong: readonly string[];
-  /** Members that the schema does not have. They do no harm. */
+  /** Members that the schema does not have. They are harmless. */
   readonly unknown: readonly string[];
 }
 
@@ -124,8 +124,8 @@ const OLD_CARD = object({
 });
 
 /**
- * Checks a card as it was published, by the schema of 1.0. The schema of 0.3 counts for a card that has its form and
- * names no later version.
+ * Checks a card as it was published, by the schema of 1.0. A card in the form of 0.3 that names no later version is
+ * checked by the schema of 0.3.
  */
 export function cardProblems(document: unknown): CardProblems {
   const isOld = isOldCard(document) && !/^\s*v?[1-9]/i.test(String(memberOf(document, 'protocolVersion') ?? ''));
@@ -139,7 +139,7 @@ export function cardProblems(document: unknown): CardProblems {
   };
 }
 
-/** Cards of 0.3 and older have a `url` of their own. Cards that list interfaces besides are cards of 1.0. */
+/** Cards of 0.3 and older have their own `url`. Cards that also list interfaces are cards of 1.0. */
 export function isOldCard(document: unknown): boolean {
   if (!isJson(document) || !('url' in document || 'protocolVersion' in document)) return false;
   return itemsOf(memberOf(document, 'supportedInterfaces')).length === 0;

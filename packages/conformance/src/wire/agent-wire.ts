@@ -23,7 +23,7 @@ interface AgentWireOptions {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A request before it goes out. */
+/** A request before it is sent. */
 export interface RawRequest {
   readonly url: string;
   readonly verb: string;
@@ -36,7 +36,7 @@ export interface WireCall {
   readonly operation: OperationName;
   readonly params: Json;
   readonly signal: AbortSignal;
-  /** Changes the request, for calls that no client makes. */
+  /** Changes the request, for requests that no client makes. */
   readonly alter?: (request: RawRequest) => RawRequest;
 }
 
@@ -48,11 +48,11 @@ export interface RawAnswer {
   readonly body: unknown;
 }
 
-/** Time of an agent to close a stream after the task has ended. */
+/** Time for an agent to close a stream after the task has ended, in ms. */
 const CLOSING_MS = 1_000;
 const FINAL_STATE = /^TASK_STATE_(?:COMPLETED|FAILED|CANCELED|REJECTED)$/;
 
-/** Calls one interface of an agent over raw HTTP, with literal shapes of the wire. */
+/** Calls one interface of an agent over raw HTTP, with literal wire forms. */
 export class AgentWire {
   readonly #options: AgentWireOptions;
   readonly isJsonRpc: boolean;
@@ -143,7 +143,10 @@ interface OpenStream {
   readonly eventIn: (data: string) => unknown;
 }
 
-/** The events of a stream in the JSON of 1.0. If the agent keeps it open after the task, it ends a second later. */
+/**
+ * The events of a stream in the JSON of 1.0. If the agent keeps it open after the end of the task, it is closed a
+ * second later.
+ */
 export class WireStream {
   readonly #open: OpenStream;
   /** True once the agent has closed the stream. */

@@ -10,7 +10,7 @@ export async function* eventFrames(body: ReadableStream<Uint8Array>): AsyncGener
   if (data.length > 0) yield data.join('\n');
 }
 
-/** The lines of a stream. Each character is looked at once, however small the chunks are. */
+/** The lines of a stream. Each character is read once, however small the chunks are. */
 async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   let pieces: string[] = [];
   let endsInCr = false;

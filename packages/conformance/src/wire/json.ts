@@ -25,7 +25,7 @@ export function parsedJson(text: string): unknown {
   }
 }
 
-/** A value in an error or a finding, cut to 200 characters. */
+/** A value in an error or a finding, truncated to 200 characters. */
 export function excerptOf(value: unknown): string {
   const text = JSON.stringify(value) ?? 'nothing';
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;

@@ -35,7 +35,7 @@ function protoMessageOf0_3({ parts, ...others }: Json): Json {
   return { ...others, content: parts };
 }
 
-/** Reads a result or an event of 0.3 as its form in 1.0, as far as the checks look at it. */
+/** Converts a result or an event of 0.3 to 1.0, for the members that the checks read. */
 export function resultOf0_3(operation: OperationName, value: unknown): unknown {
   switch (operation) {
     case 'SendMessage':

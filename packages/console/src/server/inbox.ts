@@ -7,7 +7,7 @@ export interface InboxRequest {
   readonly body: AsyncIterator<Uint8Array>;
 }
 
-/** The answer of a webhook. */
+/** The response of a webhook. */
 export interface InboxAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -29,7 +29,7 @@ export interface InboxReceiverOptions {
 
 /** A notification as it arrived. Secrets are left out. */
 export interface Delivery {
-  /** Counts the deliveries of the inbox, from 1. */
+  /** The number of the delivery in the inbox, from 1. */
   readonly number: number;
   /** ms since the epoch. */
   readonly at: number;
@@ -37,9 +37,9 @@ export interface Delivery {
   readonly status: number;
   /** The reason of a refusal. */
   readonly reason: string | undefined;
-  /** Counts the deliveries with the same id, from 1. Undefined: the agent sends no ids. */
+  /** The number of the delivery among those with the same id, from 1. Undefined: the agent sends no ids. */
   readonly attempt: number | undefined;
-  /** True if the inbox had acknowledged the same notification before. */
+  /** True if the inbox has acknowledged the same notification before. */
   readonly isDuplicate: boolean;
   /** True if a later event of the same task has arrived before. */
   readonly isLate: boolean;
@@ -74,11 +74,11 @@ export class Inbox {
   readonly url: string;
   /** The token that the agent sends. */
   readonly token = secret();
-  /** The key of the page that reads. */
+  /** The key of the page that reads it. */
   readonly key = secret();
   readonly #options: InboxOptions;
   readonly #waiting = new Set<() => void>();
-  /** The highest number of an event, by the task and its configuration. */
+  /** The highest event number, by the task and its configuration. */
   readonly #newest = new Map<string, number>();
   #deliveries: readonly Delivery[] = [];
   #count = 0;
@@ -101,16 +101,16 @@ export class Inbox {
     return this.#count;
   }
 
-  /** Answers the next notification with an error, so that the agent tries again. */
+  /** Answers the next notification with an error, so that the agent retries. */
   failNext(): void {
     this.#fails = true;
   }
 
-  /** Resolves once there are more deliveries than a number, and after a time. */
+  /** Resolves when there are more deliveries than `after`, or after a time. */
   async changed(after: number): Promise<void> {
     if (this.#count !== after) return;
     const [oldest] = this.#waiting;
-    // A page that was left waits on until its time is over.
+    // Dropped, because a closed page would wait until the time limit.
     if (this.#waiting.size >= MOST_WAITING) oldest?.();
     await new Promise<void>((resolve) => {
       const go = (): void => {
@@ -129,7 +129,7 @@ export class Inbox {
     for (const go of [...this.#waiting]) go();
   }
 
-  /** Answers a notification, and keeps it. */
+  /** Answers a notification, and stores it. */
   async take(request: InboxRequest): Promise<InboxAnswer> {
     const { header, method } = request;
     const chunks: Uint8Array[] = [];
@@ -142,7 +142,7 @@ export class Inbox {
       const { issuer } = signer;
       this.#signed ??= this.#receiver({ issuer, audience: this.url, jwksUrl: keysUrl });
       const checked = await (await this.#signed).answer({ method, header, body });
-      // The keys cannot be read. Then the notification is taken, and the page says that nothing was checked.
+      // The keys cannot be read. Then the notification is accepted, and the page shows it as unchecked.
       if (checked.status !== 503) {
         signature = signatureAfter(checked.status);
         answer = checked;
@@ -223,7 +223,7 @@ async function* replayed(chunks: readonly Uint8Array[], rest: AsyncGenerator<Uin
   yield* rest;
 }
 
-/** The outcome of the check, by the answer of a webhook that checks. It looks at length and type of a body first. */
+/** The outcome of the check, from the status of the receiver. It checks length and type of a body first. */
 function signatureAfter(status: number): Delivery['signature'] {
   if (status === 401) return 'invalid';
   // 500: the user of the inbox refused it after the check.
@@ -260,7 +260,7 @@ function headersOf(header: InboxRequest['header']): Delivery['headers'] {
 
 function textOf(chunks: readonly Uint8Array[]): Delivery['body'] {
   const bytes = Buffer.concat(chunks);
-  // The text is a copy, so that the bytes of a large body go.
+  // A copied string, so that the bytes of a large body can be collected.
   return { text: bytes.subarray(0, MOST_TEXT).toString(), length: bytes.length };
 }
 

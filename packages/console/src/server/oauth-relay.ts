@@ -1,7 +1,7 @@
 /** Sends requests, with the check of addresses that the host needs. */
 type RelayFetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** The cards whose authorization servers a page may ask. */
+/** The cards whose authorization servers a page may call. */
 export interface OAuthRelayOptions {
   readonly cards: () => readonly { readonly securitySchemes?: object | undefined }[];
   readonly fetch: RelayFetch;
@@ -26,9 +26,9 @@ const ANSWER_BYTES = 1024 * 1024;
 const ANSWER_MS = 30_000;
 
 /**
- * Sends a page's requests for tokens, because its policy forbids other origins and most authorization servers allow no
- * pages. It asks only for discovery documents at the origins of a card. It asks for tokens only at endpoints that a
- * card or such a document names.
+ * Sends a page's requests for tokens, because its content security policy forbids other origins and most authorization
+ * servers allow no pages. It fetches only discovery documents at the origins of a card. It requests tokens only at
+ * endpoints that a card or such a document names.
  */
 export function oauthRelay({ cards, fetch }: OAuthRelayOptions): (request: string) => Promise<RelayedAnswer> {
   const discovered = new Set<string>();
@@ -122,7 +122,7 @@ function originOf(url: string): string | undefined {
 }
 
 function headersOf(answer: Response): Readonly<Record<string, string>> {
-  // The text is for the scripts of the console only, whatever the authorization server says.
+  // The text is only for scripts of the console, whatever type the authorization server sends.
   const type = answer.headers.get('content-type') ?? 'text/plain';
   return { 'content-type': type, 'content-disposition': 'attachment', ...UNKEPT };
 }

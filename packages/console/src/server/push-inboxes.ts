@@ -18,12 +18,12 @@ const HEADERS = {
 };
 
 /**
- * Webhooks for push notifications that belong to pages of the console. A page opens an inbox, and reads it by a key
- * that only this page has. An agent calls it by a random name.
+ * Webhooks for push notifications that belong to pages of the console. A page opens an inbox, and reads it with a key
+ * that only this page has. An agent calls it under a random name.
  */
 export class PushInboxes {
   readonly #options: PushInboxesOptions;
-  /** By the name of the webhook. The one that was read least recently comes first. */
+  /** By the name of the webhook, the least recently read first. */
   readonly #inboxes = new Map<string, Inbox>();
 
   constructor(options: PushInboxesOptions) {
@@ -50,7 +50,7 @@ export class PushInboxes {
     return answer(200, { count: inbox.count, deliveries: inbox.deliveries });
   }
 
-  /** Answers an agent. An inbox that is closed says so for good. */
+  /** Answers an agent. A closed inbox answers 410. */
   async take(name: string, request: InboxRequest): Promise<InboxAnswer> {
     const inbox = this.#inboxes.get(name);
     return inbox?.take(request) ?? answer(410, { error: 'this inbox is closed' });

@@ -33,19 +33,19 @@ export interface CardVerification {
   readonly signatures: readonly { readonly kid?: string; readonly alg?: string; readonly fault?: string }[];
 }
 
-/** An agent in the list of the server of this page. */
+/** An agent in the list of this page's server. */
 interface AgentPlace {
   /** Its path on this server. For an agent elsewhere: its address. */
   readonly path: string;
   /** The path of the card. */
   readonly card: string;
-  /** The most bytes of a request. Absent: unknown. */
+  /** The maximum size of a request in bytes. Absent: unknown. */
   readonly bodyBytes?: number;
-  /** The path that takes the calls for an agent elsewhere. Absent: the agent is of this server. */
+  /** The path that forwards calls to an agent on another server. Absent: the agent is on this server. */
   readonly calls?: string;
-  /** The path of the extended card of an agent elsewhere. */
+  /** The path of the extended card of an agent on another server. */
   readonly extendedCard?: string;
-  /** True if this server has a credential for an agent elsewhere. */
+  /** True if this server has a credential for an agent on another server. */
   readonly hasCredential?: boolean;
   /** Absent: the server has no key to check signatures with. */
   readonly verification?: CardVerification;
@@ -68,34 +68,34 @@ interface ListedAgents {
   readonly traceUrl?: string;
 }
 
-/** An agent that the console shows. */
+/** An agent in the console. */
 export interface Agent {
-  /** Names it in routes. */
+  /** Identifies it in routes. */
   readonly path: string;
   readonly place: AgentPlace;
   /** The url to give to clients. */
   readonly url: string;
-  /** The card. That of an agent of this server has the addresses at which this page reaches it. */
+  /** The card. For an agent of this server it has the addresses at which this page reaches it. */
   readonly card: AgentCard;
-  /** The card as the server gave it. */
+  /** The card as the server sent it. */
   readonly published: unknown;
   readonly connections: Connections;
-  /** Absent: none was given, or the agent asks for none. */
+  /** Absent: the user has entered none, or the agent needs none. */
   readonly credential: Credential | undefined;
   client(): Promise<Client>;
-  /** A client of a card that names some of the interfaces. Its caller closes it. */
+  /** Makes a client for some interfaces of a card. Its caller closes it. */
   clientOf(card: AgentCard): Promise<Client>;
   /** The card that the agent gives to authenticated callers. */
   extendedCard(): Promise<unknown>;
-  /** Ends all its streams. */
+  /** Closes all its streams. */
   close(): void;
 }
 
 /** The agents of the server; undefined while they load. */
 export const agents = signal<readonly Agent[] | undefined>(undefined);
-/** The agents of the server that the page cannot show. */
+/** The agents of the server whose cards could not be read. */
 export const failedAgents = signal<readonly FailedAgent[]>([]);
-/** The reason why none could be loaded. */
+/** The reason why the list could not be loaded. */
 export const agentsFailure = signal<string | undefined>(undefined);
 /** True if the server has an API for operators. */
 export const hasOperatorApi = signal(false);
@@ -110,7 +110,7 @@ export const currentAgent = computed<Agent | undefined>(() => {
   return 'agent' in place ? agents.value?.find(({ path }) => path === place.agent) : undefined;
 });
 
-/** True if the agent asks for a credential that the user has not given, or that it has refused. */
+/** True if the agent needs a credential that the user has not entered, or has refused it. */
 export function needsSignIn(agent: Agent): boolean {
   if (refusedAgents.value.has(agent.path)) return true;
   const { securityRequirements = [] } = agent.card;
@@ -163,8 +163,7 @@ async function loadAgent(place: AgentPlace): Promise<Agent> {
 }
 
 /**
- * The card with addresses of this page's origin: the server may be known under another name, which its pages may not
- * call.
+ * The card with addresses on this page's origin: the server may have another public name, which its pages may not call.
  */
 function reachable(card: AgentCard): AgentCard {
   const here = (url: string): string => {
@@ -181,7 +180,10 @@ function keyNames({ securitySchemes = {} }: AgentCard): readonly string[] {
   );
 }
 
-/** The card with the address of this server, which calls an agent elsewhere. Its streams have no event numbers. */
+/**
+ * The card with the address of this server, which forwards calls to an agent on another server. Its streams have no
+ * event numbers.
+ */
 function forwardedCard(card: AgentCard, calls: string): AgentCard {
   const { capabilities } = card;
   const extensions = capabilities.extensions?.filter(({ uri }) => uri !== STREAM_RESUME_EXTENSION) ?? [];
@@ -245,13 +247,13 @@ export async function verifyOwnCard({ place }: Agent): Promise<CardVerification>
   return { status: isVerified ? 'verified' : 'unverifiable', signatures };
 }
 
-/** Calls an agent with a credential from now on. It is kept as long as the tab. */
+/** Calls an agent with a credential from now on. It is stored as long as the tab. */
 export function signIn(agent: Agent, credential: Credential): void {
   keepCredential(agent.path, credential);
   replaceAgent(agent, credential);
 }
 
-/** Forgets the credential of an agent. */
+/** Deletes the credential of an agent. */
 export function signOut(agent: Agent): void {
   keepCredential(agent.path, undefined);
   replaceAgent(agent, undefined);
@@ -260,7 +262,7 @@ export function signOut(agent: Agent): void {
 function replaceAgent(agent: Agent, credential: Credential | undefined): void {
   const { path, place, published, card } = agent;
   agent.close();
-  // The next user of this tab may be another one.
+  // The next user of this tab may be another person.
   forgetPrivate(path);
   forgetInbox(path);
   refusedAgents.value = new Set([...refusedAgents.value].filter((one) => one !== path));
@@ -268,7 +270,7 @@ function replaceAgent(agent: Agent, credential: Credential | undefined): void {
   agents.value = agents.value?.map((one) => (one.path === path ? changed : one));
 }
 
-/** The reason of a failed call, for the user. A refusal for lack of a credential leads to the sign-in. */
+/** The reason of a failed call, for the user. A refusal for lack of a credential opens the sign-in. */
 export function failureOf(agent: Agent, error: unknown): string {
   if (error instanceof UnauthenticatedError || (error as { code?: unknown } | undefined)?.code === 'UNAUTHENTICATED') {
     refusedAgents.value = new Set([...refusedAgents.value, agent.path]);

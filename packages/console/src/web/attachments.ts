@@ -1,12 +1,12 @@
 import type { RawPart } from 'parley-a2a';
 import { bytesText } from './shown-name.js';
 
-/** The most bytes of files in a message to an agent whose limit is unknown. */
+/** Maximum bytes of files in a message to an agent whose limit is unknown. */
 const MOST_BYTES = 25_000_000;
 /** Bytes of a message for its text, and for the names and types of its files. */
 const OTHER_BYTES = 64 * 1024;
 
-/** The most bytes of files in one message to an agent. `bodyBytes`: its limit for a request. */
+/** The maximum bytes of files in one message to an agent. `bodyBytes`: its limit for a request. */
 export function mostFileBytes(bodyBytes: number | undefined): number {
   // Base64 needs a third more than the file.
   return bodyBytes === undefined ? MOST_BYTES : Math.max(0, Math.floor(((bodyBytes - OTHER_BYTES) * 3) / 4));
@@ -18,8 +18,8 @@ export function fileBytes({ raw }: RawPart): number {
 }
 
 /**
- * A file as a part of a message, beside others that take some of its bytes.
- * @throws RangeError if they have no place in one message.
+ * Makes a part of a file. `others` are the files that the message has already.
+ * @throws RangeError if they do not fit into one message.
  */
 export async function filePart(file: File, others: readonly RawPart[], most: number): Promise<RawPart> {
   const sum = others.reduce((bytes, other) => bytes + fileBytes(other), file.size);

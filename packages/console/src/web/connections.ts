@@ -2,7 +2,7 @@ import { fetchHere } from './launch.js';
 import { MOST_SILENT, uploadingFetch } from './uploads.js';
 import { WireLog } from './wire-log.js';
 
-/** The open answers of an agent. They can be cut as a broken network would cut them. */
+/** The connections to an agent. Its open streams can be cut, like by a broken network. */
 export class Connections {
   /** The calls, as they were sent and answered. */
   readonly wire: WireLog;

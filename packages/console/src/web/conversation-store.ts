@@ -11,12 +11,12 @@ export interface Reply {
   readonly message?: Message | undefined;
   /** The reason of a failure. */
   readonly failure?: string | undefined;
-  /** The last event with a number. A stream goes on after it. */
+  /** The last event with a number, after which a stream resumes. */
   readonly lastEventId?: string | undefined;
   readonly events: number;
   /** The number of lost connections. */
   readonly breaks: number;
-  /** True if the browser has not kept the content. The server has the task. */
+  /** True if the content was too large for the browser. The server has the task. */
   readonly isTrimmed?: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface Turn {
   readonly text: string;
   /** The names of the files that were sent with it. */
   readonly files?: readonly string[];
-  /** True if it has more than text. The browser keeps only the text. */
+  /** True if it has more than text. The browser stores only the text. */
   readonly hasData?: boolean;
   readonly at: number;
   readonly reply: Reply;
@@ -37,7 +37,7 @@ export interface Conversation {
   readonly id: string;
   /** The path of the agent. */
   readonly agent: string;
-  /** True if it was led with a credential: it is kept in this tab only, until its user signs out. */
+  /** True if it used a credential: it is stored in this tab only, until its user signs out. */
   readonly isPrivate: boolean;
   readonly contextId?: string | undefined;
   readonly turns: readonly Turn[];
@@ -47,11 +47,11 @@ export interface Conversation {
 const INDEX = 'parley-console:conversations';
 const keyOf = (id: string): string => `parley-console:conversation:${id}`;
 const MOST_CONVERSATIONS = 100;
-/** Longer contents of one conversation are not kept by the browser. The server still has the tasks. */
+/** Maximum number of characters of one conversation in the browser. The server still has the tasks. */
 const MOST_CHARACTERS = 400_000;
 const SAVE_MS = 300;
 
-/** For private conversations, and for all others. */
+/** The storages of private conversations, and of all others. */
 const STORAGES = [sessionStorage, localStorage] as const;
 
 /** All conversations, the latest first. */
@@ -65,7 +65,7 @@ export function conversationOf(id: string | undefined): Conversation | undefined
   return conversations.value.find((one) => one.id === id);
 }
 
-/** Adds a conversation, or replaces it, and keeps it across reloads. */
+/** Adds or replaces a conversation, and stores it across reloads. */
 export function putConversation(conversation: Conversation): void {
   const all = conversations.value;
   const at = all.findIndex(({ id }) => id === conversation.id);
@@ -75,7 +75,7 @@ export function putConversation(conversation: Conversation): void {
   saving ??= setTimeout(saveAll, SAVE_MS);
 }
 
-/** Forgets a conversation. Its tasks stay on the server. */
+/** Deletes a conversation. Its tasks stay on the server. */
 export function removeConversation(id: string): void {
   conversations.value = conversations.value.filter((one) => one.id !== id);
   unsaved.delete(id);
@@ -83,7 +83,7 @@ export function removeConversation(id: string): void {
   saveIndex();
 }
 
-/** Forgets the conversations of an agent that were led with a credential. */
+/** Deletes the conversations of an agent that used a credential. */
 export function forgetPrivate(agent: string): void {
   for (const one of conversations.value) if (one.isPrivate && one.agent === agent) removeConversation(one.id);
 }
@@ -127,7 +127,7 @@ function saveAll(): void {
 }
 
 function textOf(conversation: Conversation): string {
-  // Megabytes are not even written: that would block the page with each change.
+  // Megabytes are not written, because that would block the page on each change.
   const size = conversation.turns.reduce((sum, { text, reply }) => sum + text.length + sizeOf(reply), 0);
   const whole = size > MOST_CHARACTERS ? undefined : JSON.stringify(conversation);
   if (whole !== undefined && whole.length <= MOST_CHARACTERS) return whole;
@@ -141,7 +141,7 @@ function sizeOf({ view, message }: Reply): number {
   return parts.reduce((sum, one) => sum + partsSize(one.parts), 0);
 }
 
-/** A task that is read again from the server when it is shown. */
+/** Without the task's content, which is read again from the server when it is shown. */
 function withoutContents(reply: Reply): Reply {
   if (reply.view === undefined) return { ...reply, message: undefined };
   return {
@@ -167,7 +167,7 @@ function write(storage: Storage, key: string, text: string): void {
   try {
     storage.setItem(key, text);
   } catch {
-    // The storage of the browser is full: the conversation lasts as long as the page.
+    // The storage of the browser is full: the conversation is lost when the page is closed.
   }
 }
 

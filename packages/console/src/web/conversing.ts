@@ -6,13 +6,13 @@ import { type Conversation, changeReply, conversationOf, putConversation, type T
 import { eachFrame } from './frames.js';
 import { afterEvent, isEnded, isWaiting, type TaskView, viewOf } from './task-view.js';
 
-/** Streams that are open, by the message that they answer. */
+/** Open streams, by the message that they answer. */
 const streams = new Map<string, TaskStream>();
 
-/** Sentences about lost connections, by the message whose stream they concern. */
+/** Texts about lost connections, by the message of the stream. */
 export const interruptions = signal<ReadonlyMap<string, string>>(new Map());
 
-/** A new conversation with an agent. It is kept once it has a message. */
+/** A new conversation with an agent. It is stored with its first message. */
 export function newConversation(agent: Agent): Conversation {
   const isPrivate = agent.credential !== undefined;
   return { id: crypto.randomUUID(), agent: agent.path, isPrivate, turns: [], changedAt: Date.now() };
@@ -24,16 +24,16 @@ export function waitingTask({ turns }: Conversation): TaskView | undefined {
   return view !== undefined && isWaiting(view.state) ? view : undefined;
 }
 
-/** A message of the user: its text, and what else it sends. */
+/** A message of the user: its text, files and data. */
 export interface Said {
   readonly text: string;
   /** Files go with the text. */
   readonly files?: readonly RawPart[];
-  /** Data go instead of the text, which tells them to the user. */
+  /** Data are sent instead of the text, which describes them to the user. */
   readonly data?: readonly Part[];
 }
 
-/** Sends a message of the user. It answers the task that waits, if one does. */
+/** Sends a message of the user, to the waiting task if there is one. */
 export async function say(agent: Agent, conversation: Conversation, said: Said): Promise<void> {
   const { text, files = [], data } = said;
   const waiting = waitingTask(conversation);
@@ -67,7 +67,7 @@ export function sayAgain(agent: Agent, conversation: Conversation, turn: Turn): 
   return say(agent, conversation, { text: turn.text });
 }
 
-/** Follows the tasks of a conversation that were running when the page was left. */
+/** Resumes the tasks of a conversation that were running when the page was left. */
 export function resumeConversation(agent: Agent, conversation: Conversation): void {
   for (const { messageId, reply } of conversation.turns) {
     const { view, lastEventId } = reply;
@@ -90,7 +90,7 @@ export function resumeConversation(agent: Agent, conversation: Conversation): vo
   }
 }
 
-/** Cancels the task of a turn. A turn without a task ends here only. */
+/** Cancels the task of a turn. A turn without a task ends only in the page. */
 export async function stop(agent: Agent, conversation: Conversation, { messageId, reply }: Turn): Promise<void> {
   const { view } = reply;
   try {
@@ -111,7 +111,7 @@ interface TurnPlace {
   readonly messageId: string;
 }
 
-/** Reads a stream to its end, and shows what has arrived once per frame. */
+/** Reads a stream to its end, and renders once per frame. */
 async function follow({ agent, conversation, messageId }: TurnPlace, open: () => Promise<TaskStream>): Promise<void> {
   const before = conversationOf(conversation)?.turns.find((turn) => turn.messageId === messageId)?.reply;
   let view = before?.view;
@@ -155,7 +155,7 @@ async function follow({ agent, conversation, messageId }: TurnPlace, open: () =>
     show.now();
     const failure = failureOf(agent, error);
     const isOver = (error as { code?: unknown }).code === 'UNSUPPORTED_OPERATION' && view !== undefined;
-    // A task that has ended meanwhile has no stream. Its record is the answer.
+    // A task that has ended meanwhile has no stream, so its record is the answer.
     const task = isOver && view !== undefined ? await readTask(agent, view.id) : undefined;
     changeReply(conversation, messageId, task ?? { phase: 'failed', failure });
   } finally {

@@ -4,7 +4,7 @@ import { type OAuthLogin, tokensKey } from './oauth-login.js';
 
 type SecurityScheme = NonNullable<AgentCard['securitySchemes']>[string];
 
-/** A credential that the user has typed, or a sign-in whose tokens are kept beside it. */
+/** A credential that the user has entered, or a sign-in whose tokens are stored beside it. */
 export interface Credential extends RequestCredentials {
   readonly login?: OAuthLogin;
 }
@@ -31,7 +31,7 @@ export function signInForms({ securitySchemes = {}, securityRequirements = [] }:
   });
 }
 
-/** The sign-ins of a scheme in which a person takes part. */
+/** The sign-ins of a scheme that need a person. */
 function oauthLogins(scheme: string, described: SecurityScheme, scopes: readonly string[]): readonly OAuthLogin[] {
   if (described.openIdConnectSecurityScheme !== undefined) {
     const issuer = issuerOf(described.openIdConnectSecurityScheme.openIdConnectUrl);
@@ -59,7 +59,7 @@ function oauthLogins(scheme: string, described: SecurityScheme, scopes: readonly
 
 const WELL_KNOWN = '/.well-known/';
 
-/** The issuer whose document this is. Of any other url: its origin. */
+/** The issuer of a metadata document. For any other url: its origin. */
 function issuerOf(url: string): string {
   const at = url.indexOf(WELL_KNOWN);
   if (at < 0) return URL.parse(url)?.origin ?? url;
@@ -70,7 +70,7 @@ function issuerOf(url: string): string {
 function signInForm(name: string, scheme: SecurityScheme): SignInForm {
   if (scheme.apiKeySecurityScheme !== undefined) {
     const { name: field, location, description = name } = scheme.apiKeySecurityScheme;
-    // A page cannot set cookies of other programs.
+    // A page cannot set cookies of other origins.
     if (location === 'cookie') return { kind: 'other', about: `${name}: a cookie` };
     return { kind: 'apiKey', name: field, location, about: description };
   }
@@ -80,11 +80,11 @@ function signInForm(name: string, scheme: SecurityScheme): SignInForm {
     return { kind, about: description };
   }
   if (scheme.mtlsSecurityScheme !== undefined) return { kind: 'other', about: `${name}: a client certificate` };
-  // A token from elsewhere works for OAuth and OpenID Connect.
+  // A token from another program works for OAuth and OpenID Connect.
   return { kind: 'bearer', about: `${name}: an access token` };
 }
 
-/** The credential of what the user has typed into a form. */
+/** The credential that the user has entered into a form. */
 export function credentialOf(form: SignInForm, secret: string, user = ''): Credential {
   if (form.kind === 'apiKey') {
     return form.location === 'query'
@@ -109,7 +109,7 @@ export function credentialProvider({ login, ...typed }: Credential, path: string
   };
 }
 
-/** The header in which `parley console` takes a credential for the agent that it calls. */
+/** The header in which `parley console` receives a credential for the agent that it calls. */
 const FORWARDED_HEADER = 'parley-console-credential';
 
 /** A provider whose credentials go to the agent through the server of this page. */
@@ -131,13 +131,13 @@ export function forwardedCredentials(provider: CredentialProvider): CredentialPr
 
 const keyOf = (path: string): string => `parley-console:credential:${path}`;
 
-/** The credential of an agent in this tab. */
+/** The stored credential of an agent in this tab. */
 export function keptCredential(path: string): Credential | undefined {
   const text = sessionStorage.getItem(keyOf(path));
   return text === null ? undefined : (JSON.parse(text) as Credential);
 }
 
-/** Keeps the credential of an agent until the tab is closed. */
+/** Stores the credential of an agent until the tab is closed. */
 export function keepCredential(path: string, credential: Credential | undefined): void {
   if (credential === undefined) {
     sessionStorage.removeItem(keyOf(path));

@@ -2,7 +2,7 @@ import { isObject } from './questions.js';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** A value that a field offers. */
+/** A choice of a field. */
 export interface Choice {
   readonly value: unknown;
   readonly title: string;
@@ -17,7 +17,7 @@ export interface FormField {
   readonly isRequired: boolean;
   readonly kind: 'text' | 'number' | 'boolean' | 'choice' | 'json';
   readonly choices: readonly Choice[];
-  /** The text with which the field begins. */
+  /** The initial text of the field. */
   readonly initial: string;
   readonly schema: Members;
 }
@@ -25,7 +25,7 @@ export interface FormField {
 const MOST_FIELDS = 100;
 const MOST_CHOICES = 500;
 
-/** The fields for a JSON Schema. Values that no plain field takes are typed as JSON. */
+/** The fields for a JSON Schema. Values that do not fit a plain field are entered as JSON. */
 export function fieldsOf(schema: Members): readonly FormField[] {
   if (!isObject(schema.properties)) return [fieldOf(undefined, schema, true)];
   const required = Array.isArray(schema.required) ? schema.required : [];
@@ -82,8 +82,8 @@ function titleOf(title: unknown, value: unknown): string {
 }
 
 /**
- * The answer that the typed texts make, by the names of their fields. Optional fields without a text are left out.
- * @throws SyntaxError if a text is no JSON, in a field that takes JSON.
+ * The answer from the entered texts, by the names of their fields. Optional fields without a text are left out.
+ * @throws SyntaxError if a text is no JSON, in a field for JSON.
  */
 export function answerOf(fields: readonly FormField[], texts: readonly string[]): unknown {
   const values = fields.map((field, at) => [field, typedValue(field, texts[at] ?? '')] as const);

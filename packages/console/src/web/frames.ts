@@ -1,4 +1,4 @@
-/** Longest wait for a frame. Hidden pages have no frames. */
+/** Maximum wait for a frame, in ms. Hidden pages have no frames. */
 const HIDDEN_MS = 500;
 
 /** A function that runs at most once per frame. */
@@ -9,7 +9,7 @@ interface FrameTask {
   now(): void;
 }
 
-/** Runs a function once for all that changes until the next frame. */
+/** Runs a function once per frame, for all changes before it. */
 export function eachFrame(run: () => void): FrameTask {
   let frame: number | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;

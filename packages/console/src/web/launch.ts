@@ -6,8 +6,8 @@ const KEY = 'parley-console:launch';
 const HEADER = 'parley-console-token';
 
 /**
- * The token of a console that the command line has launched. It comes in the fragment, which no server and no other
- * page gets, and goes out of the address at once. Absent: a server shows its own agents.
+ * The token of a console that the command line has launched. It is in the fragment, which no server and no other page
+ * gets, and is removed from the address at once. Absent: a server shows its own agents.
  */
 const token = takeToken();
 

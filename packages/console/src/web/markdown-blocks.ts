@@ -36,7 +36,7 @@ class Lines {
   }
 }
 
-/** The blocks of a text. A block whose end is missing, as in a stream, ends with the text. */
+/** Parses the blocks of a text. A block without its end, as in a stream, ends with the text. */
 export function blocksOf(text: string): readonly Block[] {
   const lines = new Lines(text);
   const blocks: Block[] = [];

@@ -7,7 +7,7 @@ export type Inline =
   | { readonly kind: 'link'; readonly url: string; readonly content: readonly Inline[] }
   | { readonly kind: 'image'; readonly url: string; readonly text: string };
 
-/** The longest text between two marks. It bounds the cost of marks without an end. */
+/** Maximum length of a text between two marks, which bounds the cost of unclosed marks. */
 const LONGEST = 4_000;
 const DEEPEST = 8;
 const MARKS = [
@@ -23,13 +23,13 @@ const PUNCTUATION = /[!-/:-@[-`{-~]/;
 const WORD = /[\p{L}\p{N}]/u;
 const SCHEMES: readonly string[] = ['http:', 'https:', 'mailto:'];
 
-/** The url of a link that may be followed: to the web or to a mailbox. Absent for all others, such as `javascript:`. */
+/** The url of a link that is allowed: http, https or mailto. Undefined for all others, such as `javascript:`. */
 export function followedUrl(text: string): string | undefined {
   const url = URL.parse(text.trim());
   return url !== null && SCHEMES.includes(url.protocol) ? url.href : undefined;
 }
 
-/** The pieces of a text. Markup that does not end is text. */
+/** Parses the pieces of a text. Unclosed markup is text. */
 export function inlinesOf(text: string, depth = 0): readonly Inline[] {
   const found: Inline[] = [];
   let plain = '';

@@ -20,7 +20,7 @@ export const tokensKey = (path: string): string => `parley-console:tokens:${path
 /** The address to which an authorization server sends the user back. */
 export const redirectUri = `${location.origin}${CONSOLE_PATH}`;
 
-/** Tells the tab that waits for a sign-in. */
+/** The channel to the tab that waits for a sign-in. */
 const RETURNS = 'parley-console:sign-in';
 
 /** Waits until the user comes back from the page at a url. Resolves to the address of the return. */
@@ -35,7 +35,7 @@ export function untilReturned(url: string, signal: AbortSignal): Promise<string>
   return promise.finally(() => returns.close());
 }
 
-/** True if this page is the return of a sign-in. Then the tab that waits for it knows. */
+/** True if this page is the redirect of a sign-in, of which the waiting tab is then notified. */
 export function isReturn(): boolean {
   const { pathname, search, href } = location;
   const query = new URLSearchParams(search);

@@ -12,7 +12,7 @@ import { type OAuthLogin, redirectUri, tokensKey, untilReturned } from './oauth-
 /** The endpoint that sends requests to the authorization servers of cards. A command's server has one per agent. */
 const RELAY_PATH = `${CONSOLE_PATH}/oauth`;
 
-/** The steps of a sign-in that the user takes. */
+/** The steps of a sign-in for the user. */
 interface SignInSteps {
   /** Shows a link to a page of the authorization server. */
   readonly onPage: (url: string) => void;
@@ -41,7 +41,7 @@ export async function signInBy(login: OAuthLogin, { path, card }: SignedAgent, s
   await provider.credentials({ card: { ...card, securityRequirements }, url: location.origin, signal });
 }
 
-/** The provider of a kept sign-in. It renews tokens, and never asks the user. */
+/** The provider of a stored sign-in. It renews tokens, and never asks the user. */
 export function keptLogin(login: OAuthLogin, path: string): CredentialProvider {
   return providerOf(login, path, { authorize: hasEnded, show: hasEnded });
 }
@@ -72,7 +72,7 @@ function providerOf(login: OAuthLogin, path: string, { authorize, show }: Asking
     : authorizationCode({ ...options, redirectUri, authorize });
 }
 
-/** The policy of the page allows no other origin, so its server sends these requests. */
+/** The content security policy of the page allows no other origin, so its server sends these requests. */
 function relayFor(path: string): (url: string, init: RequestInit) => Promise<Response> {
   const relay = `${RELAY_PATH}?agent=${encodeURIComponent(path)}`;
   const headers = { 'content-type': 'application/json' };

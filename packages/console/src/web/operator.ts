@@ -15,7 +15,7 @@ const UNFINISHED: readonly TaskState[] = [
   'TASK_STATE_INPUT_REQUIRED',
   'TASK_STATE_AUTH_REQUIRED',
 ];
-/** Requests for tasks or counts at most. One brings up to 100 tasks, or looks at 200 owners. */
+/** Maximum number of requests for tasks or counts. One returns up to 100 tasks, or counts 200 owners. */
 const MOST_PAGES = 5;
 
 /** A task of any owner, without its content. */
@@ -55,7 +55,7 @@ export interface Counts {
   readonly isPart: boolean;
 }
 
-/** All that the operator page shows, but audit records. */
+/** The contents of the operator page, except for audit records. */
 export interface Overview {
   readonly status: ClusterStatus;
   readonly counts: Counts;
@@ -66,23 +66,23 @@ export interface Overview {
   readonly hasMoreParked: boolean;
 }
 
-/** The token that the user has typed. It stays as long as the tab. */
+/** The token that the user has entered. It is stored as long as the tab. */
 export const operatorToken = signal(sessionStorage.getItem(TOKEN_KEY));
 
-/** Keeps the token of an operator, or forgets it. */
+/** Stores or deletes the token of an operator. */
 export function keepOperatorToken(token: string | null): void {
   if (token === null) sessionStorage.removeItem(TOKEN_KEY);
   else sessionStorage.setItem(TOKEN_KEY, token);
   operatorToken.value = token;
 }
 
-/** The agent whose credential the operator API gets. */
+/** The agent whose credential is sent to the operator API. */
 const signedIn = computed(() => agents.value?.find(({ credential }) => credential !== undefined));
 
-/** True if the page has something to prove an operator with. */
+/** True if the page has a credential for the operator API. */
 export const mayBeOperator = computed(() => operatorToken.value !== null || signedIn.value !== undefined);
 
-/** Reads what needs an operator: tasks first whose replica was lost, then the longest silent. */
+/** Reads tasks, webhooks and replicas: first tasks whose replica was lost, then the longest silent. */
 export async function readOverview(filter: TaskFilter): Promise<Overview> {
   const [status, counts, parked, { tasks, hasMore }] = await Promise.all([
     call<ClusterStatus>('/status'),
@@ -157,14 +157,14 @@ export function readTask({ agent, tenant, owner, id }: OperatorTask): Promise<un
   return call(`/tasks/${encodeURIComponent(id)}?${scope}`);
 }
 
-/** Delivers the events of a webhook again. */
+/** Retries the events of a webhook. */
 export async function replayDelivery(delivery: ParkedDelivery): Promise<void> {
   const { agent, tenant, owner, taskId, configId } = delivery;
   const body = JSON.stringify({ agent, tenant, owner, taskId, configId });
   await call('/replays', { method: 'POST', body, headers: { 'content-type': 'application/json' } });
 }
 
-/** @throws Error in words for the user, if the server refuses. */
+/** @throws Error with a text for the user, if the server refuses. */
 async function call<Answer>(path: string, init: RequestInit = {}): Promise<Answer> {
   const url = new URL(`${PATH}${path}`, location.origin);
   const headers = new Headers(init.headers);

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import type { Agent } from './agents.js';
 import { CONSOLE_PATH, fetchHere } from './launch.js';
 
-/** A push notification as the server of this page got it. Secrets are left out. */
+/** A push notification that the server of this page has received. Secrets are left out. */
 export interface Delivery {
   readonly number: number;
   readonly at: number;
@@ -17,7 +17,7 @@ export interface Delivery {
   readonly body: { readonly text: string; readonly length: number };
 }
 
-/** A webhook of this page. The tab keeps it, so that it outlives a reload. */
+/** A webhook of this page. It is stored in the tab, so that it survives a reload. */
 interface OpenInbox {
   readonly url: string;
   readonly token: string;
@@ -125,7 +125,7 @@ class ClosedInbox extends Error {
 
 const storageKey = (path: string): string => `parley-console:inbox:${path}`;
 
-/** Forgets the inbox of an agent, so that the next user of this tab does not read it. */
+/** Deletes the inbox of an agent, so that the next user of this tab does not read it. */
 export function forgetInbox(path: string): void {
   sessionStorage.removeItem(storageKey(path));
 }
@@ -141,7 +141,7 @@ export function inboxOf(agent: Agent): PushInbox {
 
 const LOOPBACK = /^(?:localhost|127\.[\d.]+|\[::1\])$/;
 
-/** The reason why an agent of another machine cannot reach an inbox. Undefined: it may. */
+/** The reason why an agent on another machine cannot reach an inbox. Undefined if it can. */
 export function unreachableReason({ place, card }: Agent): string | undefined {
   const host = URL.parse(card.supportedInterfaces[0]?.url ?? '')?.hostname;
   if (place.calls === undefined || host === undefined || LOOPBACK.test(host)) return undefined;
@@ -151,7 +151,7 @@ export function unreachableReason({ place, card }: Agent): string | undefined {
   );
 }
 
-/** A refusal of the inbox in words of what to do. An agent's guard refuses private addresses as invalid. */
+/** A refusal of the inbox, with the remedy. An agent's guard refuses private addresses as invalid. */
 export function refusalOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const { code } = Object(error) as { readonly code?: unknown };

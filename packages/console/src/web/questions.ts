@@ -19,7 +19,7 @@ export interface AskedCall {
 /** A question whose answer has a JSON Schema. */
 export interface AskedForm {
   readonly kind: 'form';
-  /** Names the question among others. */
+  /** Identifies the question among others. */
   readonly id: string;
   /** The tool that asks. Absent: an interrupt of a graph, which cannot be declined. */
   readonly tool: string | undefined;
@@ -38,7 +38,7 @@ export interface AskedAuthorization {
 /** A question that is more than text. */
 export type Question = AskedCall | AskedForm | AskedAuthorization;
 
-/** The questions of a task that waits, as the data of its last message have them. */
+/** The questions of a waiting task, from the data of its last message. */
 export function questionsOf({ state, message }: Pick<TaskView, 'state' | 'message'>): readonly Question[] {
   if (state !== 'TASK_STATE_INPUT_REQUIRED' && state !== 'TASK_STATE_AUTH_REQUIRED') return [];
   return (message?.parts ?? []).flatMap((part): readonly Question[] => {
@@ -51,19 +51,19 @@ export function questionsOf({ state, message }: Pick<TaskView, 'state' | 'messag
   });
 }
 
-/** True for data that the page shows as a question or a call, and not as data. */
+/** True for data that the page shows as a question or a call. */
 export function isQuestionData(part: Part): boolean {
   if (part.data === undefined || !isObject(part.data)) return false;
   const names = ['toolApprovals', 'toolQuestions', 'interruptId', 'authorization'];
   return names.some((name) => Object.hasOwn(part.data as object, name));
 }
 
-/** The answer to a call that waits. */
+/** The answer to a waiting call. */
 export function decisionPart({ callId }: AskedCall, decision: 'approve' | 'refuse'): Part {
   return { data: { toolApproval: { callId, decision } } };
 }
 
-/** The answer to a form. Without a value the user declines. */
+/** The answer to a form. Without a value the form is declined. */
 export function answerPart({ id, tool }: AskedForm, value: unknown): Part {
   if (tool === undefined) return { data: value as Json, metadata: { interruptId: id } };
   const answer = value === undefined ? { action: 'decline' } : { action: 'accept', content: value as Json };
@@ -81,7 +81,7 @@ function askedForm(one: unknown): readonly AskedForm[] {
   if (!isObject(one)) return [];
   const { callId, tool, message, schema } = one;
   if (typeof callId !== 'string' || typeof tool !== 'string' || typeof message !== 'string') return [];
-  // A question without a schema takes a yes or a no.
+  // A question without a schema has a yes or a no as its answer.
   return [{ kind: 'form', id: callId, tool, message, schema: isObject(schema) ? schema : { properties: {} } }];
 }
 

@@ -6,7 +6,7 @@ export type PageName = 'chat' | 'tasks' | 'card' | 'wire' | 'inbox' | 'compare';
 /** The pages that belong to no agent. */
 type SharedPage = 'agents' | 'waiting' | 'operator';
 
-/** The place that the user looks at. */
+/** The current page. */
 export type Route =
   | { readonly page: SharedPage }
   | {
@@ -52,12 +52,12 @@ addEventListener('hashchange', () => {
   route.value = routeOf(location.hash);
 });
 
-/** Goes to a place, as a link to it does. */
+/** Navigates to a page, as a link does. */
 export function goTo(place: Route): void {
   location.hash = fragmentOf(place);
 }
 
-/** Goes to a place without a step in the history. */
+/** Navigates to a page without an entry in the history. */
 export function replaceRoute(place: Route): void {
   history.replaceState(null, '', fragmentOf(place));
   route.value = place;

@@ -1,7 +1,7 @@
-/** Characters that change the direction of text or are invisible. They would let a name look like another one. */
+/** Invisible characters, and those that change the direction of text. With them a name could look like another one. */
 const DECEIVING = /[\p{Cc}\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]/gu;
 
-/** A name from an agent, on one line, without deceiving characters, and not longer than this. */
+/** A name from an agent on one line, without deceiving characters, truncated to `most`. */
 export function shownName(text: string, most = 120): string {
   const plain = text
     .slice(0, 4 * most)
@@ -19,7 +19,7 @@ export function shownText(text: string): string {
   return text.replace(OVERRIDES, '\ufffd');
 }
 
-/** A JSON text in which each deceiving character is an escape. */
+/** JSON with each deceiving character escaped. */
 export function shownJson(json: string): string {
   const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return json.replace(DECEIVING, (character) => (character === '\n' ? character : escaped(character)));

@@ -1,6 +1,6 @@
 import type { Artifact, Message, Part, StreamResponse, Task, TaskState } from 'parley-a2a';
 
-/** A task as its events have shown it. */
+/** A task, built from its events. */
 export interface TaskView {
   readonly id: string;
   readonly contextId: string | undefined;
@@ -15,8 +15,8 @@ export interface TaskView {
 }
 
 /**
- * Most notes, artifacts, and parts of one artifact in a view, so that each event of a flood costs the same. The record
- * has all.
+ * Maximum number of notes, artifacts, and parts of one artifact in a view, so that the cost of each event is bounded.
+ * The record has all.
  */
 const MOST_KEPT = 1_000;
 
@@ -37,7 +37,7 @@ export function isWaiting(state: TaskState): boolean {
   return state === 'TASK_STATE_INPUT_REQUIRED' || state === 'TASK_STATE_AUTH_REQUIRED';
 }
 
-/** The view of a whole task. It replaces all that earlier events showed. */
+/** The view of a whole task. It replaces that of earlier events. */
 export function viewOf(task: Task): TaskView {
   const { id, contextId, status, artifacts = [], history = [] } = task;
   const lastOfUser = history.findLastIndex(({ role }) => role === 'ROLE_USER');
@@ -104,7 +104,7 @@ function joined(parts: readonly Part[], added: readonly Part[]): Part[] {
   return [...parts.slice(0, -1), { ...last, text: last.text + first.text }, ...rest];
 }
 
-/** The artifacts of a view that an earlier turn of the same task has not shown already. */
+/** The artifacts of a view that an earlier turn of the same task has not shown. */
 export function newArtifacts(view: TaskView, earlier: TaskView | undefined): readonly Artifact[] {
   if (earlier === undefined) return view.artifacts;
   const sizes = new Map(earlier.artifacts.map((one) => [one.artifactId, partsSize(one.parts)]));
@@ -119,7 +119,7 @@ export function partsSize(parts: readonly Part[]): number {
   );
 }
 
-/** One line that tells an event to a person. */
+/** One line about an event, for people. */
 export function eventLine(event: StreamResponse): string {
   if (event.task !== undefined) return `The task as a whole: ${stateName(event.task.status.state)}`;
   if (event.message !== undefined) return `Message: ${firstText(event.message.parts)}`;
@@ -133,14 +133,14 @@ export function eventLine(event: StreamResponse): string {
   return `${name} ${firstText(artifact.parts)}${lastChunk === true ? ' (complete)' : ''}`;
 }
 
-/** The kind of an event, in a word. */
+/** The kind of an event. */
 export function eventKind(event: StreamResponse): 'task' | 'message' | 'status' | 'artifact' {
   if (event.task !== undefined) return 'task';
   if (event.message !== undefined) return 'message';
   return event.statusUpdate !== undefined ? 'status' : 'artifact';
 }
 
-/** The time that the agent gave an event, if it gave one. */
+/** The time of an event from the agent, if it has one. */
 export function eventTime(event: StreamResponse): string | undefined {
   if (event.task !== undefined) return event.task.status.timestamp;
   return event.statusUpdate !== undefined ? event.statusUpdate.status.timestamp : undefined;
@@ -166,7 +166,7 @@ const STATE_NAMES: Readonly<Record<TaskState, string>> = {
   TASK_STATE_AUTH_REQUIRED: 'Needs your authorization',
 };
 
-/** The states of tasks that a person may look for. */
+/** The states of tasks in the filter. */
 export const SHOWN_STATES: readonly TaskState[] = [
   'TASK_STATE_SUBMITTED',
   'TASK_STATE_WORKING',

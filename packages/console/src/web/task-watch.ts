@@ -10,9 +10,9 @@ import { sendAnswer } from './waiting-tasks.js';
 export interface TimelineEvent {
   /** Its number, if the agent numbers its events. */
   readonly sequence: string | undefined;
-  /** The time at which this page got it. */
+  /** The time at which this page received it. */
   readonly seenAt: number;
-  /** True if it was sent before this page looked. */
+  /** True if it was sent before this page subscribed. */
   readonly isOld: boolean;
   readonly event: StreamResponse;
 }
@@ -20,11 +20,11 @@ export interface TimelineEvent {
 /** The facts of a watched task. */
 export interface WatchedTask {
   readonly view: TaskView | undefined;
-  /** The whole record, once it was read. */
+  /** The whole record, once it is loaded. */
   readonly task: Task | undefined;
-  /** The latest events. The list grows in place: `count` tells that it has changed. */
+  /** The latest events. The list is mutated: `count` shows a change. */
   readonly events: readonly TimelineEvent[];
-  /** The number of all events so far, with those that the page no longer keeps. */
+  /** The number of all events so far, including those that the page has dropped. */
   readonly count: number;
   readonly isLive: boolean;
   readonly breaks: number;
@@ -47,10 +47,10 @@ const NOTHING: WatchedTask = {
   failure: undefined,
 };
 
-/** Most events that the page keeps. The earlier ones of a longer task make place, so that memory is bounded. */
+/** Maximum number of events in the page. The oldest are dropped, so that memory is bounded. */
 const MOST_EVENTS = 20_000;
 
-/** Follows one task from its first event on, as far as the agent keeps them. */
+/** Follows one task from its first event that the agent still has. */
 export class TaskWatch {
   readonly state = signal<WatchedTask>(NOTHING);
   readonly agent: Agent;
@@ -68,7 +68,7 @@ export class TaskWatch {
     void this.#run();
   }
 
-  /** Stops watching. The task goes on. */
+  /** Stops watching. The task continues. */
   close(): void {
     this.#isClosed = true;
     void this.#stream?.return();
@@ -85,13 +85,13 @@ export class TaskWatch {
   }
 
   /**
-   * Sends an answer to the task, and follows it further.
-   * @throws Error if the agent does not take the answer.
+   * Sends an answer to the task, and continues to follow it.
+   * @throws Error if the agent refuses the answer.
    */
   async answer(parts: readonly Part[]): Promise<void> {
     await sendAnswer(this.agent, { id: this.#id, contextId: this.#view?.contextId }, parts);
     if (this.state.value.isLive) return;
-    // The events come again from the first one on.
+    // The subscription repeats the events from the first one.
     this.#events.length = 0;
     this.#count = 0;
     void this.#run();
@@ -139,7 +139,7 @@ export class TaskWatch {
         show.soon();
       }
     } catch (error) {
-      // The log of a task is kept for a time after its end. Then there are no events.
+      // The log of a task is kept for a time after its end. Later there are no events.
       if ((error as { code?: unknown }).code !== 'UNSUPPORTED_OPERATION')
         this.#change({ failure: failureOf(this.agent, error) });
     } finally {
@@ -153,7 +153,7 @@ export class TaskWatch {
     const last = this.#events.at(-1)?.sequence;
     if (last !== undefined && sequence !== undefined && Number(sequence) !== Number(last) + 1) this.#hasGap = true;
     this.#count += 1;
-    // In steps, because each one moves all later events.
+    // In larger steps, because each one moves all later events.
     if (this.#events.length >= MOST_EVENTS) this.#events.splice(0, MOST_EVENTS / 10);
     this.#events.push({ sequence, seenAt: Date.now(), isOld: isEnded(this.#endState), event });
   }

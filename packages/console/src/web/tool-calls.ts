@@ -2,7 +2,7 @@ import type { Artifact, Part } from 'parley-a2a';
 import { isObject } from './questions.js';
 
 const TOOLS_EXTENSION = 'urn:parley-a2a:extension:tools:v1';
-/** A client that declares it gets the reasoning of a model, if the agent offers it. */
+/** Clients that declare this extension get the reasoning of a model, if the agent offers it. */
 export const MODEL_OUTPUT_EXTENSION = 'urn:parley-a2a:extension:model-output:v1';
 
 /** A call of a tool in its last state. */

@@ -1,12 +1,12 @@
 import { signal } from '@preact/signals';
 
-/** The share of the message that has left the browser, from 0 to 1. Undefined: no large message is being sent. */
+/** The share of the message that has been sent, from 0 to 1. Undefined: no large message is being sent. */
 export const uploadProgress = signal<number | undefined>(undefined);
 
-/** Longer bodies are sent with their progress, in characters. */
+/** Maximum length of a body that is sent without progress, in characters. */
 export const MOST_SILENT = 200_000;
 
-/** A long request with its progress. `fetch` of browsers tells none. The answer arrives as it is sent. */
+/** Sends a long request with progress, which `fetch` of browsers does not report. The answer is streamed. */
 export function uploadingFetch(url: string, init: RequestInit): Promise<Response> {
   const { method = 'POST', headers, body, signal: aborts } = init;
   const request = new XMLHttpRequest();

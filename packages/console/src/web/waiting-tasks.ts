@@ -12,15 +12,15 @@ export interface WaitingTask {
 interface WaitingTasks {
   /** Undefined while they load. The longest wait first. */
   readonly tasks: readonly WaitingTask[] | undefined;
-  /** Agents that need a sign-in before they tell tasks. */
+  /** Agents that need a sign-in before they list tasks. */
   readonly locked: readonly Agent[];
-  /** Sentences about agents that could not be asked. */
+  /** Texts about agents that could not be reached. */
   readonly failures: readonly string[];
 }
 
 const POLL_MS = 2_000;
 const STATES = ['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED'] as const;
-/** More tasks of one agent and state are on its own page. */
+/** Maximum number of tasks per agent and state. More are on its own page. */
 const MOST_TASKS = 50;
 
 /** The tasks that wait for the user, kept current while the page is visible. */
@@ -79,8 +79,8 @@ async function waitingOf(agent: Agent): Promise<readonly WaitingTask[]> {
 }
 
 /**
- * Sends an answer to a task that waits. The task goes on by itself.
- * @throws Error if the agent does not take the answer.
+ * Sends an answer to a waiting task, which then continues by itself.
+ * @throws Error if the agent refuses the answer.
  */
 export async function sendAnswer(
   agent: Agent,

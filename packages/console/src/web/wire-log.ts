@@ -13,7 +13,7 @@ export interface WireCall {
   readonly status: number | undefined;
   readonly headers: readonly Header[];
   readonly body: WireText;
-  /** Milliseconds from the request to the head of the answer, and to its end. */
+  /** Milliseconds from the request to the headers of the answer, and to its end. */
   readonly headMs: number | undefined;
   readonly endMs: number | undefined;
   readonly failure: string | undefined;
@@ -41,7 +41,7 @@ export class WireLog {
   readonly #secretNames: ReadonlySet<string>;
   #number = 0;
 
-  /** `secretNames`: names of headers and parameters with credentials, beyond those that all know. */
+  /** `secretNames`: names of headers and parameters with credentials, in addition to the common ones. */
   constructor(secretNames: readonly string[]) {
     this.#secretNames = new Set(secretNames.map((name) => name.toLowerCase()));
   }
@@ -50,7 +50,7 @@ export class WireLog {
     this.calls.value = [];
   }
 
-  /** Sends a request by a function, and keeps it with its answer. */
+  /** Sends a request by a function, and stores it with its answer. */
   async record(
     send: (url: string, init: RequestInit) => Promise<Response>,
     url: string,
@@ -105,7 +105,7 @@ export class WireLog {
         const room = MOST_TEXT - body.text.length;
         const text = room > 0 ? body.text + decoder.decode(chunk, { stream: true }).slice(0, room) : body.text;
         body = { text, length: body.length + chunk.length };
-        // A flood of events changes the page at most four times a second.
+        // Throttled, so that a flood of events changes the page at most four times a second.
         if (!isChanged) setTimeout(show, SHOW_MS);
         isChanged = true;
       },

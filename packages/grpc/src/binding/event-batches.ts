@@ -15,14 +15,14 @@ interface EventBatchReaderOptions {
 
 type Batch = IteratorResult<readonly ReceivedEvent[], undefined>;
 
-/** The most messages in a batch, so that the first of many is not kept waiting. */
+/** Maximum number of messages in a batch, to bound the wait for the first one. */
 const MOST_MESSAGES = 64;
 const END: IteratorReturnResult<undefined> = Object.freeze({ value: undefined, done: true });
 
 /**
- * Reads the events of a call. Messages that arrived together come in one batch; messages without an event give an empty
- * batch, as a sign of life. If the reader is behind, the call stops reading, and HTTP/2 the agent. Serves one reader at
- * a time.
+ * Reads the events of a call. Messages that arrived together come in one batch; messages without an event yield an
+ * empty batch, as a keep-alive. If the reader is slow, reading pauses, and HTTP/2 flow control slows the agent down.
+ * Serves one reader at a time.
  */
 export class EventBatchReader implements AsyncIterator<readonly ReceivedEvent[], undefined> {
   readonly #options: EventBatchReaderOptions;
@@ -66,7 +66,7 @@ export class EventBatchReader implements AsyncIterator<readonly ReceivedEvent[],
     return Promise.resolve(END);
   }
 
-  /** The next batch, or the end; undefined: it is not there yet. */
+  /** The next batch, or the end; undefined if neither is ready. */
   #taken(): Batch | undefined {
     const { rpc, signal, decode } = this.#options;
     if (this.#isOver) return this.#ending();
@@ -95,7 +95,7 @@ export class EventBatchReader implements AsyncIterator<readonly ReceivedEvent[],
     return this.#ending();
   }
 
-  /** The end after the last event, or once the error in its place. */
+  /** The end after the last event, or the pending error once. */
   #ending(): IteratorReturnResult<undefined> {
     const fault = this.#fault;
     this.#fault = undefined;

@@ -1,6 +1,6 @@
 import { destinationOf } from 'parley-a2a/binding-kit';
 
-/** The place that an address of gRPC names. */
+/** A parsed gRPC address. */
 export interface GrpcAddress {
   /** In lower case; IPv6 without brackets. */
   readonly host: string;
@@ -9,7 +9,9 @@ export interface GrpcAddress {
   readonly isSecure: boolean | undefined;
 }
 
-/** Other forms, such as `unix:` and names with a DNS server of their own, would let a card lead anywhere. */
+/**
+ * Other forms are refused, such as `unix:` and names with their own DNS server: a card could name any place with them.
+ */
 const FORM = /^(?:(https?):\/\/|dns:(?:\/\/\/)?)?((?:\[[\da-f:.]+\]|[^\s\\/:?#@%[\]]+)(?::\d{1,5})?)\/?$/i;
 
 /**

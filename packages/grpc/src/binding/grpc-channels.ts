@@ -8,7 +8,7 @@ import { type GrpcAddress, hostAndPort } from './grpc-address.js';
 export interface GrpcTls {
   /** Authorities of server certificates. Default: those of Node.js. */
   readonly ca?: string;
-  /** The certificate of the client for mutual TLS, and those up to the one that servers trust. Needs `key`. */
+  /** The client certificate for mutual TLS, with its chain. Needs `key`. */
   readonly cert?: string;
   readonly key?: string;
 }
@@ -23,7 +23,7 @@ interface GrpcChannelsOptions {
   readonly lookup: ((name: string) => Promise<readonly { readonly address: string }[]>) | undefined;
 }
 
-/** The limits that decide over a channel. */
+/** The limits that are part of a channel. */
 type ChannelLimits = Pick<TransportLimits, 'answerBytes' | 'eventBytes' | 'answerItems' | 'isTrusted' | 'isInside'>;
 
 /** A channel in use. */
@@ -31,7 +31,7 @@ export interface GrpcChannel {
   readonly client: GrpcClient;
   /** Makes the metadata of a call. */
   newMetadata(): Metadata;
-  /** Gives it back. The last user closes it. */
+  /** Releases the channel. The last user closes it. */
   release(): void;
 }
 
@@ -41,13 +41,13 @@ interface SharedChannel {
 }
 
 const WITHOUT_LISTED = new Destinations({});
-/** Servers may take more frequent pings for an attack. */
+/** More frequent pings may look like an attack to servers. */
 const KEEPALIVE_MS = 300_000;
 const KEEPALIVE_TIMEOUT_MS = 20_000;
 
 /**
- * Channels by address, shared by the clients of one `grpcTransport()`. A channel connects on the first call, again
- * after a loss, and not while it is idle. Its sockets and timers let the process end.
+ * Channels by address, shared by the clients of one `grpcTransport()`. A channel connects on the first call and
+ * reconnects after a loss, but not while it is idle. Its sockets and timers do not keep the process alive.
  */
 export class GrpcChannels {
   readonly #options: GrpcChannelsOptions;
@@ -106,7 +106,7 @@ export class GrpcChannels {
     }
   }
 
-  /** The name of an address that is trusted, or the checked addresses of another: DNS may answer otherwise later. */
+  /** The name of a trusted address, or the checked IP addresses of another one, because DNS may change later. */
   async #target(address: GrpcAddress, { isTrusted, isInside }: ChannelLimits): Promise<string> {
     const { lookup } = this.#options;
     const { host, port } = address;
@@ -136,10 +136,10 @@ export class GrpcChannels {
       'grpc.client_idle_timeout_ms': idleMs,
       'grpc.keepalive_time_ms': KEEPALIVE_MS,
       'grpc.keepalive_timeout_ms': KEEPALIVE_TIMEOUT_MS,
-      // The client itself decides over retries. A new channel must not wait because of the failures of another.
+      // The client itself retries. A new channel must not wait because of the failures of another.
       'grpc.enable_retries': 0,
       'grpc.use_local_subchannel_pool': 1,
-      // Neither DNS records nor the environment may lead calls elsewhere.
+      // Neither DNS records nor the environment may redirect calls.
       'grpc.service_config_disable_resolution': 1,
       'grpc.enable_http_proxy': 0,
     });

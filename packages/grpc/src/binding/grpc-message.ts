@@ -1,7 +1,7 @@
 /** Bytes before each message: a flag for compression, and the length. */
 const PREFIX_BYTES = 5;
 
-/** Messages as they are sent: each with its prefix before its bytes. */
+/** Encodes messages for the wire: each with its prefix before its bytes. */
 export function framed(messages: readonly Uint8Array[]): Buffer {
   let size = 0;
   for (const message of messages) size += PREFIX_BYTES + message.length;
@@ -10,7 +10,7 @@ export function framed(messages: readonly Uint8Array[]): Buffer {
   for (const message of messages) {
     const { length } = message;
     frames[at] = 0;
-    // `writeUInt32BE` took 4 % of a call.
+    // Not `writeUInt32BE`, which took 4 % of a call.
     frames[at + 1] = length >>> 24;
     frames[at + 2] = length >>> 16;
     frames[at + 3] = length >>> 8;
@@ -31,10 +31,10 @@ export function timeoutMs(text: string): number | undefined {
 }
 
 const PLAIN = /^[\x20-\x24\x26-\x7e]*$/;
-/** A longer text may not fit into the headers that a client takes. */
+/** Maximum length, because a longer text may exceed the header limit of a client. */
 const LONGEST = 2_000;
 
-/** A text as the value of `grpc-message`: UTF-8, percent-encoded, cut if it is very long. */
+/** Encodes a text as the value of `grpc-message`: UTF-8, percent-encoded, truncated if it is very long. */
 export function statusMessage(text: string): string {
   const cut = text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
   if (PLAIN.test(cut)) return cut;
@@ -43,14 +43,17 @@ export function statusMessage(text: string): string {
   );
 }
 
-/** Chunks below this size are copied together: a chunk costs a hundred bytes, and keeps the memory around it. */
+/**
+ * Chunks below this size are copied together: a chunk object costs a hundred bytes, and keeps its whole buffer in
+ * memory.
+ */
 const SMALL_BYTES = 1_024;
 const BLOCK_BYTES = 16_384;
 
 /** One message that arrives in chunks. */
 export class MessageReader {
   readonly #chunks: Buffer[] = [];
-  /** Takes small chunks. Its used part is the last of the chunks. */
+  /** The buffer for small chunks. Its used part is the last of the chunks. */
   #block: Buffer | undefined;
   #used = 0;
   #received = 0;
@@ -79,7 +82,7 @@ export class MessageReader {
     this.#chunks[this.#chunks.length - 1] = this.#block.subarray(0, this.#used);
   }
 
-  /** The bytes of the message that its prefix announces; `undefined` before the prefix is whole. */
+  /** The length that the prefix announces, in bytes; `undefined` before the prefix is complete. */
   get length(): number | undefined {
     return this.#length;
   }
@@ -102,14 +105,14 @@ export class MessageReader {
     return this.#length !== undefined && this.#received > PREFIX_BYTES + this.#length;
   }
 
-  /** The bytes of a whole message. */
+  /** The bytes of a complete message. */
   take(): Buffer {
     const [only] = this.#chunks;
     const all = only !== undefined && this.#chunks.length === 1 ? only : Buffer.concat(this.#chunks, this.#received);
     return all.subarray(PREFIX_BYTES, PREFIX_BYTES + (this.#length ?? 0));
   }
 
-  /** Takes a whole message, and begins the next one with the bytes after it. */
+  /** Returns a complete message, and begins the next one with the bytes after it. */
   next(): Buffer {
     const all = Buffer.concat(this.#chunks, this.#received);
     const end = PREFIX_BYTES + (this.#length ?? 0);

@@ -1,7 +1,7 @@
 import type { BodyMeter, ClientCertificate, DirectCall } from 'parley-a2a/binding-kit';
 import type { ExchangeRequest } from 'parley-a2a/server';
 
-/** The stream of a call, as its adapter gives it. */
+/** The stream of a call, as the server provides it. */
 export interface GrpcSource {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** Names and values in turn, as they came. */
@@ -10,11 +10,14 @@ export interface GrpcSource {
   readonly clientCertificate: ClientCertificate | undefined;
   /** Made at its first use. */
   readonly signal: AbortSignal;
-  /** The message, if it had not arrived when the call began. */
+  /** Reads the message, if it had not arrived when the call began. */
   readMessage(limit: number, meter?: BodyMeter): Promise<Uint8Array>;
 }
 
-/** A call in the form that the middlewares of a host take. Everything is read from its stream at its first use. */
+/**
+ * A call in the form of a request for the middlewares of a host. Everything is read from its stream when it is first
+ * used.
+ */
 export class GrpcRequest implements ExchangeRequest {
   readonly method = 'POST';
   readonly query = '';
@@ -46,7 +49,7 @@ export class GrpcRequest implements ExchangeRequest {
 
   header(name: string): string | undefined {
     const { headers } = this.#source;
-    // RFC 9113 §8.3.1: the authority is in the place of `Host`.
+    // RFC 9113 §8.3.1: the authority replaces `Host`.
     const value = name === 'host' ? (headers[':authority'] ?? headers.host) : headers[name];
     return typeof value === 'object' ? value.join(', ') : value;
   }

@@ -23,8 +23,8 @@ export function grpcRoutes(codecs: readonly ProtobufCodec[]): ReadonlyMap<string
 }
 
 /**
- * The decoder for a call. The service decides its version (Spec §10.2). A decoder that refuses the call stands for a
- * version in the metadata that contradicts the service. `asked` is empty if the metadata name none.
+ * The decoder for a call. The service decides its version (Spec §10.2). If the metadata name another version, the
+ * decoder refuses the call. `asked` is empty if the metadata name none.
  */
 export function decoderOf({ codec }: GrpcRoute, asked: string): RequestDecoder {
   if (asked === '' || asked === codec.version || majorMinor(asked) === codec.version) return codec;

@@ -25,13 +25,13 @@ export const GRPC_STATUS = {
 /** The name of a status code. */
 export type GrpcStatusName = keyof typeof GRPC_STATUS;
 
-/** The errors whose status differs from the name that HTTP+JSON writes. */
+/** The errors whose gRPC status differs from the status name in HTTP+JSON. */
 const OWN: { readonly [Code in ErrorCode]?: GrpcStatusName } = {
   METHOD_NOT_FOUND: 'UNIMPLEMENTED',
   PAYLOAD_TOO_LARGE: 'RESOURCE_EXHAUSTED',
 };
 
-/** The errors with another status before 1.0. Clients of that time know no other. */
+/** The errors with another status before 1.0, because clients of that time know no other. */
 const LEGACY: { readonly [Code in ErrorCode]?: GrpcStatusName } = {
   TASK_NOT_CANCELABLE: 'UNIMPLEMENTED',
   PUSH_NOTIFICATION_NOT_SUPPORTED: 'UNIMPLEMENTED',

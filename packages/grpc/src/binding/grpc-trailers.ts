@@ -28,13 +28,13 @@ export function plainTrailers(code: number, message: string): Fields {
   return { 'grpc-status': String(code), 'grpc-message': statusMessage(message) };
 }
 
-/** The version of a call, and its words for errors. */
+/** The version of a call, and its codec for error texts. */
 interface ErrorVoice {
   readonly version: string;
   wordsOf?(error: A2AError): ErrorWords;
 }
 
-/** The trailers of an error. Before 1.0 the text begins with the name of the error, which no other part tells. */
+/** The trailers of an error. Before 1.0 the text begins with the name of the error, which no other field contains. */
 export function errorTrailers(error: A2AError, voice: ErrorVoice): Fields {
   const { reason, message } = voice.wordsOf?.(error) ?? { reason: error.code, message: error.message };
   const code = grpcStatusOf(error.code, voice.version);
@@ -53,7 +53,7 @@ function nameOf(code: ErrorCode, reason: string): string {
   return NAMES[code] ?? `${words.join('')}Error`;
 }
 
-/** Values of binary metadata need no padding, and receivers take both forms. */
+/** Binary metadata needs no padding, and receivers accept both forms. */
 function base64(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
 }

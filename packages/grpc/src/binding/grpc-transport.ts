@@ -100,7 +100,7 @@ export class GrpcTransport implements ClientTransport {
       signal: call.signal,
       decode: (bytes) => {
         if (bytes.length > limits.eventBytes) throw tooLong('event', limits.eventBytes);
-        // An empty message is a sign of life.
+        // An empty message is a keep-alive.
         return bytes.length === 0 ? undefined : codec.decodeEvent(bytes, limits.answerItems);
       },
       failure: (error) => this.#failure(error as ServiceError, { rpc, client, call }),
@@ -109,7 +109,7 @@ export class GrpcTransport implements ClientTransport {
     return { first: await events.next(), events };
   }
 
-  /** Ends its calls, and the channel if no other client uses it. */
+  /** Ends the calls of this transport, and the channel if no other client uses it. */
   close(): void {
     this.#isClosed = true;
     for (const rpc of this.#calls.values()) rpc.cancel();
@@ -134,7 +134,7 @@ export class GrpcTransport implements ClientTransport {
       try {
         metadata.set(name, value);
       } catch {
-        // The message of the library shows the value, which may be a credential.
+        // The error message of the library quotes the value, which may be a credential.
         throw new ConnectionError(`${this.#name} is not called: the header ${name} cannot be sent`, { sent: false });
       }
     }
@@ -167,7 +167,7 @@ export class GrpcTransport implements ClientTransport {
   /** The error for the caller. After a failed connection, the next call looks the name up again and connects anew. */
   #failure(error: ServiceError, { rpc, client, call: { operation, timeLimit } }: FailedCall): unknown {
     const { code, details, metadata } = error;
-    // The library and the agent know the time limit too, and may be earlier than the signal.
+    // The library and the agent know the time limit, too, and may end the call before the signal.
     if (code === DEADLINE_EXCEEDED && timeLimit !== undefined && timeLimit.remainingMs() < EARLY_MS)
       return timeLimit.error();
     const isUnsent = rpc.getPeer() === client.getChannel().getTarget();
@@ -212,18 +212,18 @@ interface FailedCall {
 }
 
 const DEADLINE_EXCEEDED = 4;
-/** The clocks of two processes do not run alike. */
+/** Tolerance for clocks of two processes that run at different speeds, in ms. */
 const EARLY_MS = 50;
 const UNAVAILABLE = 14;
 /** Headers of the connection and of gRPC itself. */
 const OF_CONNECTION =
   /^(?::.*|grpc-.*|connection|content-length|content-type|host|keep-alive|te|transfer-encoding|upgrade)$/;
-/** Texts of grpc-js for a connection that ended before the status of the call. */
+/** Messages of grpc-js for a connection that ended before the status of the call. */
 const BROKEN =
   /^(?:Connection dropped|Stream refused by server|Received RST_STREAM with code|Call ended without gRPC status|(?:read|write) E[A-Z]+)/;
-/** Texts of grpc-js for a message over the limit. */
+/** Messages of grpc-js for a message over the limit. */
 const TOO_LONG = /^Received message (?:larger than max|that decompresses to a size larger than)/;
-/** A code of Node.js as a word of such a text. */
+/** An error code of Node.js as a word of such a message. */
 const CODE = /^(?:E[A-Z_]{4,}|ERR_[A-Z_]+|(?:CERT|DEPTH|SELF|UNABLE)_[A-Z_]+)$/;
 
 function asIs(bytes: Buffer): Buffer {
@@ -234,7 +234,7 @@ function tooLong(what: string, limit: number): A2AError {
   return new A2AError('INVALID_AGENT_RESPONSE', `The ${what} is longer than ${limit} bytes`);
 }
 
-/** The reason in a text of grpc-js, for people. */
+/** The reason in a message of grpc-js, for people. */
 function reasonIn(details: string): string {
   if (details.startsWith('Name resolution failed')) return 'there is no such host';
   const code = details.split(/[^A-Z_]/).find((word) => CODE.test(word));

@@ -12,7 +12,7 @@ export const HEALTH_STATE = { SERVING: 1, NOT_SERVING: 2, SERVICE_UNKNOWN: 3 } a
 export type HealthState = (typeof HEALTH_STATE)[keyof typeof HEALTH_STATE];
 
 /**
- * The service that a request asks for; "" stands for the whole server.
+ * The service that a request names; "" is the whole server.
  * @throws Error for bytes that are no message.
  */
 export function askedService(bytes: Uint8Array): string {
@@ -26,7 +26,7 @@ export function askedService(bytes: Uint8Array): string {
   return service;
 }
 
-/** The answer with a state. */
+/** Encodes the answer with a state. */
 export function healthAnswer(state: HealthState): Uint8Array {
   return new BinaryWriter().tag(1, 0).int32(state).finish();
 }

@@ -27,7 +27,7 @@ interface StatusCall {
   readonly operation: OperationName;
 }
 
-/** The errors of statuses that come without a reason (Spec §5.4). Others are internal errors. */
+/** The errors of statuses without a reason (Spec §5.4). Others are internal errors. */
 const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
   1: 'UNAVAILABLE',
   3: 'INVALID_PARAMS',
@@ -46,7 +46,7 @@ const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
 
 /** The key of the trailer with a serialized `google.rpc.Status` (Spec §10.6). */
 const DETAILS_KEY = 'grpc-status-details-bin';
-/** A text in 0.3, such as `TaskNotFoundError: …`: that version has no reasons. */
+/** The form of an error text in 0.3, such as `TaskNotFoundError: …`: that version has no reasons. */
 const NAMED = /^([A-Z]\w*)Error: (.*)$/s;
 
 const FAILED_PRECONDITION = 9;
@@ -68,7 +68,7 @@ export function statusError({ code, details: text, trailers }: ReceivedStatus, c
   });
 }
 
-/** A failed precondition without a reason, as the 0.3 line of the JavaScript SDK sends it. */
+/** The error for a failed precondition without a reason, as the 0.3 line of the JavaScript SDK sends it. */
 function lackOf({ version, operation }: StatusCall): ErrorCode | undefined {
   if (!isLegacy(version)) return undefined;
   return answersCard(operation) ? 'EXTENDED_AGENT_CARD_NOT_CONFIGURED' : 'TASK_NOT_CANCELABLE';
@@ -87,7 +87,7 @@ const OTHER_NAMES: Readonly<Record<string, ErrorCode>> = {
   JSONParse: 'PARSE_ERROR',
 };
 
-/** The details of a serialized status. Malformed ones count as absent: the number of the status is left. */
+/** Decodes the details of a status. Malformed ones count as absent, so that the number of the status is used. */
 function detailsOf([value]: readonly (string | Uint8Array)[]): SaidDetails {
   return readDetails(value === undefined || typeof value === 'string' ? [] : decodeStatus(value)?.details);
 }

@@ -12,7 +12,7 @@ import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
 import { grpcReflectionV1Reflection } from '../protobuf/descriptors.generated.js';
 import { GRPC_STATUS } from './grpc-status.js';
 
-/** The services of reflection. Their messages are the same. */
+/** The services of reflection, whose messages are the same. */
 export const REFLECTION_SERVICES: readonly string[] = [
   'grpc.reflection.v1.ServerReflection',
   'grpc.reflection.v1alpha.ServerReflection',

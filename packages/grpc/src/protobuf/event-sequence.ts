@@ -4,7 +4,7 @@ import type { DecodedEvent } from './protobuf-codec.js';
 import { tagOf, VARINT, WireReader } from './wire-reader.js';
 import type { WireWriter } from './wire-writer.js';
 
-/** An event carries its sequence number in this field, which the definition does not have. Other clients skip it. */
+/** The field with the sequence number of an event, which is not in the definition. Other clients skip it. */
 const SEQUENCE_TAG = tagOf(1000, VARINT);
 
 /** Adds the sequence number of an event, if it has one and the call asks for it. */
@@ -16,7 +16,7 @@ export function withSequence({ seq }: StreamItem, withSeq = false): ((writer: Wi
   };
 }
 
-/** A received event with its sequence number. `bytes` are a message already. */
+/** A received event with its sequence number. `bytes` are a valid message. */
 export function decodedEvent(event: StreamResponse | undefined, bytes: Uint8Array): DecodedEvent | undefined {
   if (event === undefined) return undefined;
   const reader = new WireReader(bytes);

@@ -3,10 +3,10 @@ import { FeatureSet_FieldPresence } from '@bufbuild/protobuf/wkt';
 import { defaultOf, TYPE_TABLE, type TypeName } from 'parley-a2a/binding-kit';
 import { LENGTH_DELIMITED, tagOf, VARINT } from './wire-reader.js';
 
-/** The value of a field in a message and in the model. Well-known types have a type of their own. */
+/** The type of a field's value in a message and in the model. Well-known types have their own. */
 export type FieldType = 'string' | 'bytes' | 'bool' | 'int32' | 'enum' | 'message' | 'timestamp' | 'struct' | 'value';
 
-/** One field of a message, ready for reading and writing. */
+/** One field of a message, prepared for reading and writing. */
 export interface FieldPlan {
   /** The name in ProtoJSON. */
   readonly name: string;
@@ -17,7 +17,7 @@ export interface FieldPlan {
   readonly holds: 'one' | 'list' | 'map';
   /** True if the default is written, too, because absent and default differ. */
   readonly presence: boolean;
-  /** True if a zero counts as absent, although the field tells them apart. */
+  /** True if a zero counts as absent, although the field has presence. */
   readonly zeroIsAbsent: boolean;
   /** The other members of its oneof. */
   readonly rivals: readonly string[];
@@ -34,7 +34,7 @@ interface RequiredMember {
   readonly make: () => unknown;
 }
 
-/** One message, ready for reading and writing. */
+/** One message, prepared for reading and writing. */
 export interface MessagePlan {
   readonly typeName: string;
   /** In the order of their numbers. */
@@ -46,7 +46,7 @@ export interface MessagePlan {
 
 const plans = new Map<string, MessagePlan>();
 
-/** The plan of a message, made once. */
+/** The plan of a message, cached. */
 export function planOf(message: DescMessage): MessagePlan {
   const known = plans.get(message.typeName);
   if (known !== undefined) return known;
@@ -61,7 +61,7 @@ export function planOf(message: DescMessage): MessagePlan {
   return plan;
 }
 
-/** The row of the model for a message of the same name, which most messages of both versions have. */
+/** The row of the model for a message of the same name. Most messages of both versions have one. */
 function membersOf({ name }: DescMessage) {
   return Object.hasOwn(TYPE_TABLE, name) ? TYPE_TABLE[name as TypeName].members : [];
 }

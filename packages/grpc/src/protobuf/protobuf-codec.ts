@@ -39,7 +39,7 @@ export interface DecodedEvent {
   readonly id?: string;
 }
 
-/** The client's half of the protobuf messages of one version. */
+/** The client codec for the protobuf messages of one version. */
 export interface ProtobufClientCodec extends Pick<ProtobufCodec, 'version' | 'service'> {
   /** The name of the method of an operation; undefined: the version has none. */
   methodOf(operation: OperationName): string | undefined;

@@ -19,19 +19,19 @@ import {
 } from './well-known-tags.js';
 import { MalformedMessage, WireReader } from './wire-reader.js';
 
-/** The treatment of values that the model does not have. */
+/** Options for values that the model does not have. */
 interface ReadOptions {
   /**
-   * True for requests: an unknown number of an enum and a value that is nested too deeply stay. The validator names
-   * their fields. False for answers: the number counts as the first of its enum, and the nesting is an error.
+   * True for requests: an unknown enum number and a value that is nested too deeply are kept, so that the validator
+   * names their fields. False for answers: the number becomes the first of its enum, and the nesting is an error.
    */
   readonly validated: boolean;
-  /** The most objects and items. */
+  /** Maximum number of objects and items. */
   readonly items: number;
 }
 
 type Members = Record<string, unknown>;
-/** Types whose fields are messages of their own on the wire. */
+/** Types that are nested messages on the wire. */
 type SubmessageType = Extract<FieldType, 'message' | 'timestamp' | 'struct' | 'value'>;
 
 /**
@@ -53,7 +53,7 @@ class MessageReader {
     this.#validated = validated;
   }
 
-  /** Reads the fields up to the bound of the source. A message that comes twice is merged. */
+  /** Reads the fields up to the bound of the reader. A repeated nested message is merged. */
   message(plan: MessagePlan, into: Members): Members {
     const source = this.#source;
     for (let tag = source.tag(); tag !== 0; tag = source.tag()) {
@@ -156,7 +156,7 @@ class MessageReader {
     return timestampText(seconds, nanos);
   }
 
-  /** A `Value`. One without any kind is null. */
+  /** Reads a `Value`. One without a kind is null. */
   #json(depth: number, before: JsonValue | undefined): JsonValue {
     const source = this.#source;
     source.count();
@@ -235,7 +235,7 @@ class MessageReader {
     return into;
   }
 
-  /** A container at this depth is empty, and the validator refuses it. */
+  /** True if a container at this depth must stay empty, so that the validator refuses it. */
   #isTooDeep(depth: number): boolean {
     if (depth < MAX_NESTING) return false;
     if (!this.#validated) throw new MalformedMessage(`it is nested more than ${MAX_NESTING} levels deep`);
@@ -243,7 +243,7 @@ class MessageReader {
   }
 }
 
-/** True for a value that says the same as an absent field. */
+/** True for a value that means the same as an absent field. */
 function isAbsent(field: FieldPlan, value: unknown): boolean {
   if (field.presence) return field.zeroIsAbsent && value === 0;
   return value === '' || value === false || value === 0 || (field.type === 'enum' && value === field.names.get(0));

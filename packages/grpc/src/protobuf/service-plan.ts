@@ -60,7 +60,7 @@ export function methodNames(plan: ServicePlan): ReadonlyMap<string, OperationNam
   return new Map([...plan].map(([operation, { name }]) => [name, operation]));
 }
 
-/** The most items of a message if its caller names no limit. */
+/** Maximum number of items of a message, if its caller gives no limit. */
 const MOST_ITEMS = 1_000_000;
 
 /**
@@ -91,7 +91,7 @@ export function readResponse(plan: MessagePlan, bytes: Uint8Array, items = MOST_
 }
 
 /**
- * Writes a request. If a value has no place in its field, `validate` names all faults of the request.
+ * Writes a request. If a value does not fit its field, `validate` throws all faults of the request.
  * @throws InvalidParamsError
  */
 export function writeRequest(plan: MessagePlan, request: object, validate: () => void): Uint8Array {

@@ -19,7 +19,10 @@ interface RpcStatus {
   readonly details: readonly JsonObject[];
 }
 
-/** Clients take 8 kB of trailers by default. This is half of it as base64, so that the message has a place, too. */
+/**
+ * Maximum size of the details. Clients accept 8 kB of trailers by default; this is half of it as base64, which leaves
+ * room for the message.
+ */
 const MAX_BYTES = 3072;
 const MAX_MESSAGE = 1024;
 const TYPE_URL = 'type.googleapis.com/';
@@ -28,8 +31,8 @@ const STATUS = messageNamed('google.rpc.Status', googleRpcStatus.messages);
 const BAD_REQUEST = `${TYPE_URL}google.rpc.BadRequest`;
 
 /**
- * A `google.rpc.Status` for the trailer `grpc-status-details-bin`. Details of unknown types are left out. Violations
- * that do not fit into the trailers of a client are left out, the last first.
+ * Encodes a `google.rpc.Status` for the trailer `grpc-status-details-bin`. Details of unknown types are left out.
+ * Violations beyond `MAX_BYTES` are left out, the last first.
  */
 export function encodeStatus({ code, message, details }: RpcStatus): Uint8Array {
   for (let shown = details; ; shown = shortened(shown)) {
@@ -49,7 +52,7 @@ function shortened(details: readonly JsonObject[]): readonly JsonObject[] {
   return details.map((item) => (item === detail ? rest : item));
 }
 
-/** A detail that has no place in its message must not hide the error itself: it is left out. */
+/** Packs a detail. One that does not fit its message is left out, so that the error itself is sent. */
 function pack({ '@type': typeUrl, ...json }: JsonObject): readonly Any[] {
   const type = typeof typeUrl === 'string' ? detailType(typeUrl) : undefined;
   if (type === undefined) return [];
@@ -61,7 +64,7 @@ function pack({ '@type': typeUrl, ...json }: JsonObject): readonly Any[] {
   }
 }
 
-/** Protobuf has no lone surrogates. */
+/** Replaces lone surrogates, which protobuf cannot encode. */
 function wellFormed(value: JsonValue): JsonValue {
   if (typeof value === 'string') return value.toWellFormed();
   if (Array.isArray(value)) return value.map(wellFormed);
@@ -70,7 +73,7 @@ function wellFormed(value: JsonValue): JsonValue {
   return Object.fromEntries(members.map(([name, member]) => [name.toWellFormed(), wellFormed(member)]));
 }
 
-/** Reads a `google.rpc.Status`. Unknown details have only their type. Undefined: the bytes are no status. */
+/** Decodes a `google.rpc.Status`. Unknown details have only their type. Undefined if the bytes are no status. */
 export function decodeStatus(bytes: Uint8Array): RpcStatus | undefined {
   try {
     const status = fromBinary(STATUS, bytes) as unknown as { code: number; message: string; details: readonly Any[] };
@@ -90,7 +93,7 @@ function unpack({ typeUrl, value }: Any): JsonObject {
   }
 }
 
-/** The known type of a detail. The part of the url before the name can be any. */
+/** The known type of a detail. Only the name after the last slash of its url counts. */
 function detailType(typeUrl: string): DescMessage | undefined {
   const name = typeUrl.slice(typeUrl.lastIndexOf('/') + 1);
   return googleRpcErrorDetails.messages.find(({ typeName }) => typeName === name);

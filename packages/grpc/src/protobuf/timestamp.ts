@@ -6,8 +6,8 @@ const NANOS_PER_S = 1_000_000_000;
 const SECONDS_LENGTH = '2026-01-31T12:00:00'.length;
 
 /**
- * A `google.protobuf.Timestamp` as a text of the model, with 3, 6 or 9 digits of its second. A moment outside of the
- * years 1 to 9999 becomes a text that is no timestamp.
+ * Converts a `google.protobuf.Timestamp` to a text of the model, with 3, 6 or 9 digits of its second. A moment outside
+ * of the years 1 to 9999 becomes a text that is no timestamp.
  */
 export function timestampText(seconds: number, nanos: number): string {
   if (seconds < EARLIEST_S || seconds > LATEST_S || nanos < 0 || nanos >= NANOS_PER_S) return `${seconds}s ${nanos}ns`;
@@ -23,7 +23,7 @@ interface Instant {
   readonly nanos: number;
 }
 
-/** A timestamp with any offset as the parts of a `google.protobuf.Timestamp`; undefined: it is none. */
+/** Converts a timestamp with any offset to the parts of a `google.protobuf.Timestamp`; undefined if it is none. */
 export function instantOf(timestamp: string): Instant | undefined {
   const text = isTimestamp(timestamp) ? timestamp : toUtc(timestamp);
   if (!isTimestamp(text)) return undefined;

@@ -58,7 +58,7 @@ export const protobufV0_3: ProtobufCodec = {
   ...(v0_3HttpJson.wordsOf && { wordsOf: v0_3HttpJson.wordsOf }),
 };
 
-/** The client's half of version 0.3. */
+/** The client codec of version 0.3. */
 export const protobufClientV0_3: ProtobufClientCodec = {
   version: clientV0_3HttpJson.version,
   service: SERVICE.typeName,
@@ -73,7 +73,7 @@ export const protobufClientV0_3: ProtobufClientCodec = {
   decodeEvent: (bytes, items) => decodedEvent(clientV0_3HttpJson.decodeEvent(readResponse(EVENT, bytes, items)), bytes),
 };
 
-/** The page that a request asks for. HTTP+JSON of that time has no pages. */
+/** The page for a request. HTTP+JSON of that time has no pages. */
 function pageOf(request: object): object {
   const { pageSize, pageToken } = request as Readonly<Record<string, unknown>>;
   return { pageSize, pageToken };

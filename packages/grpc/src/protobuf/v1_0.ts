@@ -35,7 +35,7 @@ export const protobufV1_0: ProtobufCodec = {
   encodeEvent: (item, withSeq) => writeMessage(EVENT, item.event, withSequence(item, withSeq)),
 };
 
-/** The client's half of version 1.0. */
+/** The client codec of version 1.0. */
 export const protobufClientV1_0: ProtobufClientCodec = {
   version: v1_0.version,
   service: SERVICE.typeName,

@@ -3,7 +3,7 @@ export class MalformedMessage extends Error {
   override readonly name = 'MalformedMessage';
 }
 
-/** A message with more objects and items than its reader takes. */
+/** A message with more objects and items than allowed. */
 export class TooManyItems extends MalformedMessage {}
 
 /** The wire types of the format, without the groups. */
@@ -19,14 +19,14 @@ export function tagOf(number: number, wireType: number): number {
   return (number << 3) | wireType;
 }
 
-/** The deepest nesting of unknown groups. */
+/** Maximum nesting of unknown groups. */
 const MAX_GROUPS = 100;
 const REPLACED = '\uFFFD';
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Reads the protobuf wire format. `end` bounds the message that is read: no value reaches beyond it.
- * Every method throws `MalformedMessage`.
+ * Reads the protobuf wire format. `end` bounds the current message: no value reaches beyond it. Every method throws
+ * `MalformedMessage`.
  */
 export class WireReader {
   readonly #bytes: Buffer;
@@ -43,7 +43,7 @@ export class WireReader {
     this.#end = bytes.byteLength;
   }
 
-  /** The next tag of the message; 0 at its end. */
+  /** The next tag of the current message; 0 at its end. */
   tag(): number {
     if (this.#at >= this.#end) return 0;
     const tag = this.#uint32();
@@ -51,7 +51,7 @@ export class WireReader {
     return tag;
   }
 
-  /** Bounds the reader to the message that follows, and returns the previous bound for `leave`. */
+  /** Enters the nested message that follows, and returns the previous bound for `leave`. */
   enter(): number {
     const outer = this.#end;
     const length = this.#length();
@@ -59,13 +59,13 @@ export class WireReader {
     return outer;
   }
 
-  /** Goes to the end of a message, and restores the bound of the message around it. */
+  /** Skips to the end of a nested message, and restores the bound of the outer one. */
   leave(outer: number): void {
     this.#at = this.#end;
     this.#end = outer;
   }
 
-  /** Counts a field or an item, also one that comes again. An empty one has two bytes. */
+  /** Counts a field or an item, also a repeated one. An empty one has two bytes. */
   count(): void {
     this.#items++;
     if (this.#items > this.#mostItems) throw new TooManyItems(`it has more than ${this.#mostItems} items`);
@@ -81,7 +81,7 @@ export class WireReader {
     return this.#low | 0;
   }
 
-  /** A 64-bit integer. Beyond 2^53 it is not exact. */
+  /** A 64-bit integer. Beyond 2^53 it loses precision. */
   int64(): number {
     this.#varint();
     return (this.#high | 0) * 0x1_0000_0000 + (this.#low >>> 0);

@@ -1,21 +1,21 @@
 const FIRST_BYTES = 4096;
-/** The largest buffer that stays for the next message. */
+/** Maximum size of a buffer that is reused for the next message. */
 const KEPT_BYTES = 262_144;
-/** Longer texts are written by native code. */
+/** Maximum length of a text that is written in JavaScript. Longer ones are faster in native code. */
 const SHORT_TEXT = 40;
 
 let kept: Buffer | undefined = Buffer.allocUnsafeSlow(FIRST_BYTES);
 
 /**
- * Writes the protobuf wire format from its last byte to its first. The length of a message is then known when its
- * length is written, so that nothing is moved. The calls come in the reverse order of the bytes.
+ * Writes the protobuf wire format from its last byte to its first. So the length of a message is known when it is
+ * written, and nothing is moved. Call the methods in the reverse order of the bytes.
  */
 export class WireWriter {
   #bytes: Buffer;
   #at: number;
 
   constructor() {
-    // A message can be written while another one is: each has a buffer of its own.
+    // Messages may be written concurrently, each with its own buffer.
     this.#bytes = kept ?? Buffer.allocUnsafeSlow(FIRST_BYTES);
     kept = undefined;
     this.#at = this.#bytes.length;
@@ -26,7 +26,7 @@ export class WireWriter {
     return this.#bytes.length - this.#at;
   }
 
-  /** A copy of the written bytes. The writer is of no use after it. */
+  /** A copy of the written bytes. Do not use the writer after it. */
   finish(): Buffer {
     const bytes = Buffer.from(this.#bytes.subarray(this.#at));
     if (this.#bytes.length <= KEPT_BYTES) kept = this.#bytes;
@@ -95,7 +95,7 @@ export class WireWriter {
     return true;
   }
 
-  /** Writes a short text of ASCII without its length. Writes nothing of any other text. */
+  /** Writes a short ASCII text without its length. Returns false, and writes nothing, for any other text. */
   #ascii(text: string): boolean {
     this.#room(SHORT_TEXT);
     const start = this.#at - text.length;
@@ -120,7 +120,9 @@ export class WireWriter {
   }
 }
 
-/** The bytes of a base64 text, with its padding or without. Node.js skips other characters, and so finds fewer. */
+/**
+ * The number of bytes of a base64 text, with padding or without. Node.js skips other characters, and so decodes fewer.
+ */
 function bytesIn(text: string): number {
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
   if (padding > 0 && text.length % 4 !== 0) return Number.NaN;

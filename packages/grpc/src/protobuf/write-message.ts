@@ -18,7 +18,7 @@ import { WireWriter } from './wire-writer.js';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** A value that has no place in its field. Requests of a caller may have one; answers of the engine have none. */
+/** A value that does not fit its field. Requests of a caller may have one; answers of the engine do not. */
 export class UnwritableValue extends TypeError {
   override readonly name = 'UnwritableValue';
 }
@@ -113,7 +113,7 @@ function timestamp(writer: WireWriter, field: FieldPlan, value: unknown): void {
   }
 }
 
-/** The content of a `Struct`. Members that JSON leaves out are left out. */
+/** Writes the content of a `Struct`. Members that JSON leaves out are left out. */
 function struct(writer: WireWriter, value: Members): void {
   const names = Object.keys(value);
   for (let at = names.length - 1; at >= 0; at--) {
@@ -131,7 +131,7 @@ function struct(writer: WireWriter, value: Members): void {
   }
 }
 
-/** The content of a `Value`. */
+/** Writes the content of a `Value`. */
 function json(writer: WireWriter, given: unknown): void {
   const value = inJson(given);
   if (typeof value === 'string') {

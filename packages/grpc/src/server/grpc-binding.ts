@@ -20,7 +20,7 @@ const VERSIONS = ['1.0', '0.3'] as const;
 const DEFAULT_PORTS = { http: '80', https: '443' } as const;
 const WILDCARDS = ['0.0.0.0', '::'];
 
-/** gRPC for one agent of a host, on a port of its own. */
+/** gRPC for one agent of a host, on its own port or on that of the server. */
 export class GrpcBinding implements HostExtension {
   readonly #options: GrpcBindingOptions;
   readonly #loadCodecs: LoadGrpcCodecs;
@@ -90,7 +90,7 @@ export class GrpcBinding implements HostExtension {
     this.#served = served;
   }
 
-  /** Absent: it has a port of its own. */
+  /** Absent if the binding has its own port. */
   get takeHttp2(): ((socket: object) => void) | undefined {
     if (this.#options.port !== 'shared') return undefined;
     return (socket) =>
@@ -122,7 +122,7 @@ export class GrpcBinding implements HostExtension {
     return `${hostname}:${port === '' ? DEFAULT_PORTS[this.#scheme] : port}`;
   }
 
-  /** The host that clients are told. */
+  /** The address in cards. */
   #nameUnder(base: string): string {
     const { host } = this.#options;
     if (host !== undefined && !WILDCARDS.includes(host)) return host.includes(':') ? `[${host}]` : host;

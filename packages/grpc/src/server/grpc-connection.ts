@@ -10,15 +10,15 @@ import type { Clock, LimitName } from 'parley-a2a/server';
 
 /** The limits of one connection. Times are in ms. */
 export interface ConnectionLimits {
-  /** Calls at the same time. */
+  /** Maximum number of concurrent calls. */
   readonly maxStreams: number;
-  /** Silence after which the server asks whether the client is still there. */
+  /** Idle time after which the server pings the client. */
   readonly keepAliveMs: number;
-  /** The longest wait for the answer to that. */
+  /** Time limit for the answer to a ping. */
   readonly keepAliveTimeoutMs: number;
   /** The lifetime of a connection without calls. */
   readonly idleMs: number;
-  /** The longest time for the start of HTTP/2 on a new connection. */
+  /** Time limit for the start of HTTP/2 on a new connection. */
   readonly headersMs: number;
 }
 
@@ -27,43 +27,46 @@ export interface ConnectionOptions {
   readonly session: ServerHttp2Session;
   readonly limits: ConnectionLimits;
   readonly clock: Clock;
-  /** Bounds the answers that the clients of all connections have not taken. */
+  /** Bounds the answers that the clients of all connections have not read. */
   readonly waiting: WaitingMemory;
   /** Called when a limit ends the connection. */
   readonly limitReached: (limit: LimitName, peer: string | undefined) => void;
 }
 
-/** Pings, and as many settings, of a client that gets no data. Clients that measure send pings beside data. */
+/**
+ * Maximum number of pings, and of settings, from a client that gets no data. Clients that measure latency send pings
+ * beside data.
+ */
 const MOST_PINGS = 1_000;
-/** Calls that a client may take back before their answers, at once and then per second. */
+/** Number of calls that a client may cancel before their answers, at once and then per second. */
 const RESETS_AT_ONCE = 500;
 const RESETS_PER_SECOND = 50;
-/** Bytes of a client that are of no use, at once and then per second: padding, data of calls that are over, windows. */
+/** Bytes of a client without use, at once and then per second: padding, data of ended calls, window updates. */
 const USELESS_AT_ONCE = 16 * 1024 * 1024;
 const USELESS_PER_SECOND = 1024 * 1024;
-/** The bytes that HTTP/2 adds to a call, and those for each byte of an answer, at the most. */
+/** Bytes that HTTP/2 adds to a call, and per byte of an answer, at most. */
 const CALL_BYTES = 1024;
 const BYTES_FOR_ANSWERS = 4;
 
-/** One HTTP/2 connection, and its protection against clients that flood, vanish or never begin. */
+/** One HTTP/2 connection, with protection against clients that flood, vanish or never begin. */
 export class GrpcConnection implements WaitingHolder {
   readonly peer: string | undefined;
-  /** Bytes of answers that wait for the client. */
+  /** Bytes of answers that the client has not read. */
   waitingBytes = 0;
   readonly #session: ServerHttp2Session;
   readonly #limits: ConnectionLimits;
   readonly #clock: Clock;
   readonly #waiting: WaitingMemory;
   readonly #limitReached: ConnectionOptions['limitReached'];
-  /** Calls whose work goes on, also after the client has taken them back. */
+  /** Number of calls whose work is running, including canceled ones. */
   #working = 0;
   #streams = 0;
-  /** A call has begun, or one has ended, since the last check: calls read no clock. */
+  /** True if a call has begun or ended since the last check, because calls read no clock. */
   #hasBegunCall = false;
   #hasEndedCall = false;
-  /** The last check after a sign of a call. */
+  /** The time of the last check after activity of a call. */
   #activeAt: number;
-  /** The last check after a sign of the client. */
+  /** The time of the last check after activity of the client. */
   #heardAt: number;
   #hasBegun = false;
   #pingedAt: number | undefined;
@@ -71,11 +74,11 @@ export class GrpcConnection implements WaitingHolder {
   #settings = 0;
   #resets = 0;
   #resetsAt: number;
-  /** Bytes that calls have taken, with their headers. */
+  /** Bytes that calls have read, with their headers. */
   #useful = 0;
-  /** Bytes of no use that the allowance does not cover yet. */
+  /** Useless bytes beyond the allowance. */
   #useless = 0;
-  /** The bytes read beyond useful ones, at the last check. */
+  /** The difference between read and useful bytes at the last check. */
   #balance = 0;
   #checkedAt: number;
 
@@ -94,7 +97,7 @@ export class GrpcConnection implements WaitingHolder {
     session.on('remoteSettings', this.#onSettings);
   }
 
-  /** The caller whose connections are weighed together. */
+  /** The caller whose connections count together. */
   get caller(): string | undefined {
     return this.peer;
   }
@@ -104,7 +107,7 @@ export class GrpcConnection implements WaitingHolder {
     return this.#session.encrypted ? connectionCertificate(socket as TLSSocket) : undefined;
   }
 
-  /** A call begins. False: the client has taken back so many calls that their work must end first. */
+  /** Records the begin of a call. False: the client has canceled so many calls that their work must end first. */
   begins(headerBytes: number): boolean {
     this.#streams += 1;
     this.#hasBegunCall = true;
@@ -112,46 +115,46 @@ export class GrpcConnection implements WaitingHolder {
     return this.#working < 2 * this.#limits.maxStreams;
   }
 
-  /** The stream of a call is over. `early`: the client has taken the call back. */
+  /** Records the end of a call's stream. `early`: the client has canceled the call. */
   ended(early: boolean): void {
     this.#streams -= 1;
     this.#hasEndedCall = true;
     if (early) this.countReset();
   }
 
-  /** The work for a call begins, and ends with the returned function. */
+  /** Records the begin or the end of the work for a call. */
   works(delta: 1 | -1): void {
     this.#working += delta;
   }
 
-  /** A call takes bytes of its message. */
+  /** Records bytes of a message that a call has read. */
   takes(bytes: number): void {
     this.#useful += bytes;
   }
 
-  /** Data goes to the client. */
+  /** Records that data is sent to the client. */
   sends(): void {
     this.#pings = 0;
     this.#settings = 0;
   }
 
-  /** Bytes of an answer begin to wait for the client, or no longer do. */
+  /** Records a change of the bytes that the client has not read. */
   waits(delta: number): void {
     this.waitingBytes += delta;
     if (!this.#session.destroyed) this.#waiting.count(this, this.waitingBytes);
   }
 
-  /** Ends the connection, because its client leaves too much unread. */
+  /** Closes the connection, because its client leaves too much unread. */
   endWaiting(): void {
     this.#expel('too_many_bytes_unread', 'waitingBytes');
   }
 
-  /** Tells of a time that the client has used up. */
+  /** Reports a time limit that the client has exceeded. */
   isLate(limit: 'headersMs' | 'requestMs' | 'stallMs'): void {
     this.#limitReached(limit, this.peer);
   }
 
-  /** Ends a connection that has not begun, is idle, or whose client is gone. Called again and again. */
+  /** Closes a connection that has not begun, is idle, or whose client is gone. Called periodically. */
   check(): void {
     const { headersMs, idleMs, keepAliveMs, keepAliveTimeoutMs } = this.#limits;
     const now = this.#clock.monotonic();
@@ -170,7 +173,7 @@ export class GrpcConnection implements WaitingHolder {
     if (this.#pingedAt === undefined && now - this.#heardAt > keepAliveMs) this.#ping(now);
   }
 
-  /** Ends a connection whose client floods with bytes that no call takes. */
+  /** Closes a connection whose client floods with useless bytes. */
   #weigh(now: number): void {
     if (this.#session.destroyed) return;
     const { bytesRead, bytesWritten } = this.#session.socket;
@@ -182,7 +185,7 @@ export class GrpcConnection implements WaitingHolder {
     if (this.#useless > USELESS_AT_ONCE) this.#expel('too_many_bytes_of_no_use', 'bytesOfNoUse');
   }
 
-  /** Takes no more calls. Running calls go on. */
+  /** Accepts no more calls. Running calls continue. */
   goAway(): void {
     if (!this.#session.closed && !this.#session.destroyed) this.#session.close();
   }
@@ -211,7 +214,7 @@ export class GrpcConnection implements WaitingHolder {
     if (this.#settings > MOST_PINGS) this.#expel('too_many_settings', 'settings');
   };
 
-  /** The client has taken a call back, or sent one too many. */
+  /** Records that the client has canceled a call, or sent one too many. */
   countReset(): void {
     const now = this.#clock.monotonic();
     const refilled = ((now - this.#resetsAt) / 1000) * RESETS_PER_SECOND;

@@ -24,8 +24,8 @@ export interface GrpcBindingOptions {
   /** `host:port` for the cards, such as `agents.example.com:443` of a proxy. Default: the host of their other urls. */
   readonly address?: string;
   /**
-   * True if interfaces of 0.3 tell the address as a url, such as `http://127.0.0.1:8081`. Default: `host:port`, which
-   * the official clients give to their gRPC libraries.
+   * True if interfaces of 0.3 have a url as address, such as `http://127.0.0.1:8081`. Default: `host:port`, which the
+   * official clients pass to their gRPC libraries.
    */
   readonly legacyUrls?: boolean;
   /** Bytes of one message, after decompression. Default: the limit of the agent, 10 MiB. */
@@ -56,7 +56,7 @@ export interface GrpcBindingOptions {
   readonly headersMs?: number;
   /** Longest time for a message to arrive; default 2 min. */
   readonly requestMs?: number;
-  /** A client of a stream that takes nothing for this long is dropped; default 30 s. */
+  /** A client that reads nothing of a stream for this long is dropped; default 30 s. */
   readonly stallMs?: number;
   /** Certificate and key. False: no TLS, as for a proxy that ends it. Default: those of the server. */
   readonly tls?: TlsOptions | false;

@@ -17,7 +17,7 @@ import { type GrpcHandler, GrpcStream, type GrpcStreamPorts } from './grpc-strea
 
 /** The options of a gRPC server. Times are in ms. */
 interface GrpcServerOptions {
-  /** The work for a call, by the path of its method. */
+  /** Makes the handler of a call, by the path of its method. */
   readonly handlerOf: (stream: GrpcStream, connection: GrpcConnection) => GrpcHandler;
   readonly connection: ConnectionLimits;
   readonly maxConnections: number;
@@ -25,7 +25,7 @@ interface GrpcServerOptions {
   readonly maxCalls: number;
   readonly maxMetadataBytes: number;
   readonly maxMessageBytes: number;
-  /** Bytes of answers that the clients of all connections have not taken. */
+  /** Maximum bytes of answers that the clients of all connections have not read. */
   readonly waitingBytes: number;
   readonly stallMs: number;
   readonly requestMs: number;
@@ -38,7 +38,7 @@ interface GrpcServerOptions {
 }
 
 const CONTENT_TYPE = /^application\/grpc(?:\+proto)?(?:;|$)/;
-/** Memory of one connection in MB, and that for a piece of the answer of each of its calls. */
+/** Memory per connection in MB, and per call for a piece of its answer. */
 const SESSION_MEMORY_MB = 32;
 const CALL_MEMORY_MB = 0.08;
 /** Sockets that may wait to be accepted, if the system allows it. */
@@ -49,7 +49,7 @@ const TOO_MANY = refusal('maxStreams', 'Too many calls of this connection are st
 const TOO_MANY_OF_ALL = refusal('maxCalls', 'The server has too many calls. Try again later', RETRY_MS);
 const TOO_LARGE = refusal('maxMetadataBytes', 'The metadata of the call is too large');
 
-/** A server for gRPC over HTTP/2. It knows no services: these are in its handlers. */
+/** A server for gRPC over HTTP/2. Its handlers implement the services. */
 export class GrpcServer {
   readonly #options: GrpcServerOptions;
   readonly #http2: Http2Server;
@@ -57,7 +57,7 @@ export class GrpcServer {
   readonly #ports: GrpcStreamPorts;
   readonly #connections = new Map<ServerHttp2Session, GrpcConnection>();
   readonly #streams = new LinkedList<GrpcStream>();
-  /** Calls that have sent only their head, the oldest first. They have passed no gate. */
+  /** Calls that have sent only their headers, the oldest first. They are not authenticated. */
   readonly #silent = new LinkedList<GrpcStream>();
   readonly #waiting: WaitingMemory;
   #stopChecks: (() => void) | undefined;
@@ -101,7 +101,7 @@ export class GrpcServer {
     });
   }
 
-  /** Serves the connections that `take` is given, and none of its own. */
+  /** Serves only the connections that `take` gets. */
   start(): void {
     this.#checkLater();
   }
@@ -113,14 +113,14 @@ export class GrpcServer {
     socket.destroy();
   }
 
-  /** Accepts no more connections and calls. Running calls go on. */
+  /** Accepts no more connections and calls. Running calls continue. */
   stopAccepting(): void {
     if (this.#closed !== undefined) return;
     this.#closed = new Promise((resolve) => this.#sockets.close(() => resolve()));
     for (const connection of this.#connections.values()) connection.goAway();
   }
 
-  /** Lets calls finish for `graceMs`, ends streams between two events, then cuts what is left. */
+  /** Lets calls finish for `graceMs`, ends streams between two events, then aborts the rest. */
   async close(graceMs: number): Promise<void> {
     this.stopAccepting();
     await this.#within(graceMs, () => this.#streams.size === 0 || this.#onlyEvents());
@@ -141,7 +141,7 @@ export class GrpcServer {
     const server = createTlsServer(
       { ...tls.options, ALPNProtocols: ['h2'], handshakeTimeout, noDelay: true },
       (socket) => {
-        // A client may not replace its certificate on a connection: it is parsed once.
+        // A client must not replace its certificate on a connection, because it is parsed once.
         socket.disableRenegotiation();
         this.#onSocket(socket);
       },
@@ -193,7 +193,7 @@ export class GrpcServer {
     call.serve(this.#options.handlerOf(call, connection));
   };
 
-  /** Ends the call that has been silent for longest. False: all calls have begun. */
+  /** Ends the oldest call without a message. False if all calls have one. */
   #makeRoom(): boolean {
     const silent = this.#silent.first?.value;
     if (silent === undefined) return false;
@@ -253,14 +253,14 @@ interface Refusal {
   readonly metadata: Fields;
 }
 
-/** The answer to a call that a limit refuses. Its version is not known yet: the details are those of 1.0. */
+/** The answer to a call that a limit refuses. Its version is not known yet, so the details are those of 1.0. */
 function refusal(limit: LimitName, message: string, retryAfterMs?: number): Refusal {
   const details = { metadata: { limit }, ...(retryAfterMs !== undefined && { retryAfterMs }) };
   const error = new A2AError('RESOURCE_EXHAUSTED', message, details);
   return { limit, trailers: errorTrailers(error, { version: '1.0' }), metadata: retryHeaders(error) };
 }
 
-/** Every error is followed by the close of the stream. */
+/** Every error is followed by the close of the stream, which is handled. */
 function ignore(): void {}
 
 /** The characters of all names and values. Node.js enforces only a limit of its own, 64 KiB. */

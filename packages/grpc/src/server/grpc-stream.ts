@@ -17,9 +17,9 @@ export interface GrpcStreamPorts {
   /** The timers for messages that arrive slowly. */
   readonly requestTimers: EqualTimers;
   readonly maxMessageBytes: number;
-  /** A client that takes nothing for this long is dropped. */
+  /** Time in ms after which a client that reads nothing is dropped. */
   readonly stallMs: number;
-  /** Called when the handler of a call takes over: a message, or a part of one, is there. */
+  /** Called when the handler of a call starts: a message, or a part of one, has arrived. */
   readonly begun: (call: GrpcStream) => void;
   /** Called when the HTTP/2 stream of a call is closed. */
   readonly closed: (call: GrpcStream) => void;
@@ -34,15 +34,15 @@ interface GrpcStreamOptions {
   readonly ports: GrpcStreamPorts;
 }
 
-/** The work for a call. */
+/** The handler of a call. */
 export interface GrpcHandler {
-  /** True if the work begins before a message has arrived. */
+  /** True if the handler starts before a message has arrived. */
   readonly isEarly?: boolean;
-  /** The call can begin. Without a message, `readMessage` gives it: it is large, compressed or still arriving. */
+  /** Starts the call. Without a message, `readMessage` returns it: it is large, compressed or still arriving. */
   ready(message: Uint8Array | undefined): void;
-  /** The call is over: answered, taken back, or out of time. Called once. */
+  /** Called once, when the call is answered, canceled, or out of time. */
   over(): void;
-  /** Ends a stream of events, because the server stops. */
+  /** Ends a stream of events, because the server closes. */
   stop(): void;
 }
 
@@ -53,7 +53,7 @@ interface WaitingReader {
   reject(error: unknown): void;
 }
 
-/** The call of a stream until its close. Node.js keeps closed streams until a full garbage collection. */
+/** The key of a stream's call, removed at its close. Node.js keeps closed streams until a full garbage collection. */
 const CALL = Symbol('call');
 
 interface CallStream extends ServerHttp2Stream {
@@ -77,21 +77,21 @@ function onClose(this: CallStream): void {
   this[CALL] = undefined;
 }
 
-/** The most bytes of one write. A client that takes one write in time counts as reading. */
+/** Maximum bytes of one write. A client that reads one write in time counts as reading. */
 const WRITE_BYTES = 65_536;
 const RESPONSE = Object.freeze({
   ':status': 200,
   'content-type': 'application/grpc+proto',
-  // Each answer has another id. In the table of HPACK it would cost time, and push out entries that come again.
+  // Each answer has another id, which would cost time in the HPACK table, and evict repeated entries.
   [sensitiveHeaders]: ['x-request-id'],
 });
 const READABLE_CODINGS: Fields = Object.freeze({ 'grpc-accept-encoding': CODINGS.join(',') });
 const OK: Fields = Object.freeze({ 'grpc-status': '0' });
-// Clients of gRPC do not read the date.
+// gRPC clients do not read the date.
 const WITH_TRAILERS = Object.freeze({ waitForTrailers: true, sendDate: false });
 const TRAILERS_ONLY = Object.freeze({ endStream: true, sendDate: false });
 
-/** The server's half of one call: reads its message, and writes metadata, messages and trailers. */
+/** The server side of one call: reads its message, and writes metadata, messages and trailers. */
 export class GrpcStream implements GrpcSource {
   readonly headers: IncomingHttpHeaders;
   readonly rawHeaders: readonly string[];
@@ -113,15 +113,15 @@ export class GrpcStream implements GrpcSource {
   #requestTimer: RunningTimer | undefined;
   #unblock: (() => void) | undefined;
   #moreArrived: (() => void) | undefined;
-  /** The client has sent everything. */
+  /** True if the client has sent everything. */
   #isReceived = false;
   #hasBegun = false;
-  /** The answer is complete. */
+  /** True if the answer is complete. */
   #isAnswered = false;
   #isOver = false;
-  /** Bytes of the answer that the client has not taken. */
+  /** Bytes of the answer that the client has not read. */
   #unread = 0;
-  /** When a check first saw that the client has not taken the end of the answer. */
+  /** The time when a check first found the end of the answer unread. */
   #untakenSince: number | undefined;
 
   constructor({ stream, headers, rawHeaders, connection, ports }: GrpcStreamOptions) {
@@ -142,7 +142,7 @@ export class GrpcStream implements GrpcSource {
     return this.connection.clientCertificate;
   }
 
-  /** Aborted when the call ends without its answer: the client is gone, or the deadline has passed. */
+  /** Aborted when the call ends before its answer: the client is gone, or the deadline has passed. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
@@ -164,7 +164,7 @@ export class GrpcStream implements GrpcSource {
     return this.#isOver;
   }
 
-  /** Reads the message of the call for a handler, within the deadline of the client. */
+  /** Runs a handler with the message of the call, within the deadline of the client. */
   serve(handler: GrpcHandler): void {
     this.#handler = handler;
     const timeout = this.headers['grpc-timeout'];
@@ -234,7 +234,7 @@ export class GrpcStream implements GrpcSource {
     return true;
   }
 
-  /** Sends messages. The returned promise resolves when the client takes more; absent: it does now. */
+  /** Sends messages. The returned promise resolves when the client can take more; absent: at once. */
   write(...messages: readonly Uint8Array[]): Promise<void> | undefined {
     if (this.#isOver || this.#isAnswered) return undefined;
     this.connection.sends();
@@ -254,14 +254,14 @@ export class GrpcStream implements GrpcSource {
     }
   }
 
-  /** Bytes wait for the client from now on, or no longer. The rest ends with the stream. */
+  /** Counts bytes that the client has not read. The rest is subtracted when the stream ends. */
   #waits(delta: number): void {
     if (this.#isOver) return;
     this.#unread += delta;
     this.connection.waits(delta);
   }
 
-  /** Drops a client that does not take the end of its answer. Called again and again. */
+  /** Drops a client that does not read the end of its answer. Called periodically. */
   check(): void {
     if (!this.#stream.writableEnded || this.#stream.closed) return;
     const { clock, stallMs } = this.#ports;
@@ -286,7 +286,7 @@ export class GrpcStream implements GrpcSource {
     this.#closeSoon();
   }
 
-  /** Ends a stream of events, because the server stops. Other calls go on. */
+  /** Ends a stream of events, because the server closes. Other calls continue. */
   stop(): void {
     this.#handler?.stop();
   }
@@ -307,7 +307,7 @@ export class GrpcStream implements GrpcSource {
     this.#stream.close(constants.NGHTTP2_CANCEL);
   }
 
-  /** Tells a client that has not sent everything to stop (RFC 9113 §8.1). */
+  /** Asks a client that is still sending to stop (RFC 9113 §8.1). */
   #closeSoon(): void {
     if (this.#isReceived) return;
     const stream = this.#stream;
@@ -328,7 +328,7 @@ export class GrpcStream implements GrpcSource {
     }
     const { isWhole, isCompressed, hasMore, length = 0 } = this.#reader;
     if (isWhole && !isCompressed && !hasMore && length <= this.#ports.maxMessageBytes) return;
-    // The gate decides before the server reads and keeps more of it.
+    // The gate decides before the server reads more.
     this.#stream.pause();
     this.#handOver(undefined);
   }
@@ -355,7 +355,7 @@ export class GrpcStream implements GrpcSource {
     this.#handler?.ready(message);
   }
 
-  /** Looks at the bytes that have arrived for the reader of the message. */
+  /** Checks the received bytes for the reader of the message. */
   #advance(): void {
     const { limit, meter, resolve } = this.#waiting ?? {};
     if (limit === undefined || resolve === undefined) return;
@@ -384,12 +384,12 @@ export class GrpcStream implements GrpcSource {
     waiting?.reject(error);
   }
 
-  /** An error costs more than most of a call, so that only a reader gets one. */
+  /** Creating an error costs more than most of a call, so only a waiting reader gets one. */
   #stopReading(): void {
     if (this.#waiting !== undefined) this.#failReading(cutOff());
   }
 
-  /** False: the timeout cannot be read, and the call is refused. */
+  /** Starts the deadline. False if the timeout is malformed, and the call is refused. */
   #setDeadline(text: string): boolean {
     const ms = timeoutMs(text);
     if (ms === undefined) {
@@ -409,7 +409,7 @@ export class GrpcStream implements GrpcSource {
     this.#requestTimer = undefined;
   }
 
-  /** Ends the call before its answer. The task goes on. */
+  /** Ends the call before its answer. The task continues. */
   #giveUp(told: string, limit?: 'requestMs'): void {
     if (this.#isAnswered || this.#isOver) return;
     if (limit !== undefined) this.connection.isLate(limit);
@@ -419,7 +419,7 @@ export class GrpcStream implements GrpcSource {
     this.#callHandlerOver();
   }
 
-  /** Waits until the client takes more, or drops it. */
+  /** Waits until the client can take more, or drops it. */
   #room(): Promise<void> {
     return new Promise((resolve) => {
       const { clock, stallMs } = this.#ports;

@@ -14,7 +14,7 @@ interface GrpcHealthOptions {
 }
 
 const LOOK_MS = 1_000;
-/** Clients that may watch at the same time. */
+/** Maximum number of concurrent watchers. */
 export const MOST_WATCHERS = 1_000;
 
 /** The health of a server: `SERVING` while it is ready, for all of its services. */
@@ -35,14 +35,14 @@ export class GrpcHealth {
     return (await this.#options.isReady()) ? HEALTH_STATE.SERVING : HEALTH_STATE.NOT_SERVING;
   }
 
-  /** From now on nothing is served. All watchers are told, and their streams end. */
+  /** Sets all services to not serving, notifies all watchers, and ends their streams. */
   stop(): void {
     this.#isStopping = true;
     this.#stopTimer?.();
     for (const watcher of this.#watchers) watcher.tell(HEALTH_STATE.NOT_SERVING);
   }
 
-  /** False: too many clients watch already, and no other address has more of them. */
+  /** False if there are too many watchers, and no other address has more of them. */
   add(watcher: HealthWatch): boolean {
     if (this.#watchers.size >= MOST_WATCHERS && !this.#makeRoomFor(watcher)) return false;
     this.#watchers.add(watcher);
@@ -81,17 +81,17 @@ export class GrpcHealth {
   }
 }
 
-/** A client that watches a service: it is told each change. */
+/** A client that watches a service, and is notified of each change. */
 export interface HealthWatch {
   readonly service: string;
   /** The address of the client. */
   readonly peer: string | undefined;
   tell(state: HealthState): void;
-  /** Ends, because clients of other addresses have no place. */
+  /** Ends the watch to free its place. */
   makeRoom(): void;
 }
 
-/** A call of the health service, open to all callers as the probes of HTTP. */
+/** A call of the health service, open to all callers like the probes of HTTP. */
 export class HealthCall implements GrpcHandler, HealthWatch {
   service = '';
   readonly #stream: GrpcStream;

@@ -2,19 +2,19 @@ import { createGunzip, createInflate } from 'node:zlib';
 import { type BodyMeter, joinChunks } from 'parley-a2a/binding-kit';
 import { A2AError } from 'parley-a2a/kit';
 
-/** The encodings of messages that the server reads. It sends messages as they are. */
+/** The encodings of messages that the server reads. It sends messages uncompressed. */
 export const CODINGS: readonly string[] = ['identity', 'gzip', 'deflate'];
 
 /** A compressed message, and its limits. */
 interface CompressedMessage {
   readonly coding: string | string[] | undefined;
-  /** Bytes of the message that comes out. */
+  /** Maximum number of bytes after decompression. */
   readonly limit: number;
   readonly meter: BodyMeter | undefined;
 }
 
 /**
- * The bytes of a compressed message. Stops as soon as they are more than the limit.
+ * Decompresses a message. Stops as soon as the limit is exceeded.
  * @throws A2AError PAYLOAD_TOO_LARGE, INVALID_REQUEST, RESOURCE_EXHAUSTED (too many large messages at the same time).
  */
 export async function decompressed(

@@ -24,7 +24,7 @@ interface OperationCallOptions {
   readonly logger: Logger;
 }
 
-/** Events that are there already share a write up to this size, that of a frame of HTTP/2. */
+/** Ready events share a write up to this size, that of an HTTP/2 frame. */
 const WRITE_BYTES = 16_384;
 
 type Item = Parameters<GrpcRoute['codec']['encodeEvent']>[0];
@@ -81,7 +81,7 @@ export class OperationCall implements GrpcHandler {
       }
       this.#reply(reply);
     } catch (error) {
-      // The answer cannot be written.
+      // The answer cannot be encoded.
       logger.error('A call of gRPC failed', { error });
       stream.cut();
     }
@@ -102,7 +102,7 @@ export class OperationCall implements GrpcHandler {
     connection.works(-1);
     if (this.#isOver) return;
     try {
-      // An agent may give an error details that have no form in protobuf.
+      // An agent may give an error details without a protobuf form.
       if (answer.kind === 'error') return stream.end(errorTrailers(answer.error, route.codec), metadataOf(headers));
       const { codec, operation } = route;
       stream.answer(codec.encode(operation as UnaryOperationName, answer.response), metadataOf(headers));
@@ -111,7 +111,7 @@ export class OperationCall implements GrpcHandler {
     }
   }
 
-  /** Sends events as fast as the client takes them. */
+  /** Sends events as fast as the client reads them. */
   async #pump(items: Items, withSeq: boolean): Promise<void> {
     const { stream, connection } = this.#options;
     let trailers: Fields | undefined;
@@ -131,7 +131,7 @@ export class OperationCall implements GrpcHandler {
     this.#release();
   }
 
-  /** Sends an event in one write with those that are there already, also if a later one cannot be encoded. */
+  /** Sends an event in one write with further ready events, even if a later one cannot be encoded. */
   #send(first: Item, items: Items, withSeq: boolean): Promise<void> | undefined {
     const { stream, route } = this.#options;
     const messages: Uint8Array[] = [];

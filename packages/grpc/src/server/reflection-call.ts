@@ -14,10 +14,10 @@ interface ReflectionCallOptions {
   readonly answer: (request: Uint8Array) => Uint8Array;
 }
 
-/** Requests on one stream. Tools ask for a few dozen files at most. */
+/** Maximum number of requests on one stream. Tools ask for a few dozen files. */
 const MOST_REQUESTS = 1_000;
 
-/** Answers each request of a stream, one after the other, for callers that the agent admits. */
+/** Answers the requests of a stream one after the other, for callers that the agent admits. */
 export class ReflectionCall implements GrpcHandler {
   readonly isEarly = true;
   readonly #options: ReflectionCallOptions;

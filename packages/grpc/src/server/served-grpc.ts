@@ -36,14 +36,14 @@ interface ServedGrpcSetup {
 export interface ServedGrpc {
   /** Resolves with the port. */
   listen(address: { readonly host: string; readonly port: number; readonly orAnotherPort: boolean }): Promise<number>;
-  /** Serves connections of another server from now on, and none of its own. */
+  /** Serves only connections that another server passes on. */
   start(): void;
   take(socket: Socket): void;
   stopAccepting(): void;
   close(graceMs: number): Promise<void>;
 }
 
-/** The services of an agent: its operations, health and reflection. */
+/** Serves an agent: its operations, health and reflection. */
 export function serveGrpc({ host, mount, tls, options, codecs: { codecs, files } }: ServedGrpcSetup): ServedGrpc {
   const { clock, logger, readiness } = host;
   const offered = codecs.filter(({ version }) => (mount.versions as readonly string[]).includes(version));

@@ -5,7 +5,7 @@ import { GRPC_STATUS } from '../binding/grpc-status.js';
 import { errorTrailers, metadataOf, plainTrailers } from '../binding/grpc-trailers.js';
 import type { GrpcHandler, GrpcStream } from './grpc-stream.js';
 
-/** A call of a method that is not served. A caller without a credential learns only that it needs one. */
+/** A call of an unknown method. A caller without a credential learns only that one is required. */
 export class UnknownCall implements GrpcHandler {
   readonly isEarly = true;
   readonly #stream: GrpcStream;

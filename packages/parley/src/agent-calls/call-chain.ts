@@ -1,29 +1,29 @@
 import { originOf } from '../client/credential-guard.js';
 import { isObject, type JsonObject } from '../model/json.js';
 
-/** The metadata of a request that tells the chain of calls it belongs to. Also the entry of cards. */
+/** The metadata of a request with the chain of calls that it belongs to. Also the entry in cards. */
 export const AGENT_CALLS_EXTENSION = 'urn:parley-a2a:extension:agent-calls:v1';
 
-/** Entries of a chain that is read. Agents that keep the rules send no longer ones. */
+/** Maximum number of chain entries that are read. Agents that follow the rules send no longer chains. */
 const MOST_VISITED = 64;
 const MOST_CHARACTERS = 2_048;
 
 /**
- * The chain of calls that led to a turn, as the last caller told it. It is not trusted: it can only forbid calls. A
- * caller that leaves it out, or makes it shorter, is in the place of a first caller.
+ * The chain of calls that led to a turn, as the last caller sent it. It is not trusted, because it can only forbid
+ * calls. A caller that omits or shortens it is treated like a first caller.
  */
 interface CallChain {
   /** Number of calls by agents before this turn. */
   readonly depth: number;
-  /** The agents on the way, by their places. */
+  /** The agents in the chain, by their places. */
   readonly visited: readonly string[];
-  /** Time that the caller waits for the turn in ms, from its start. */
+  /** Time that the caller waits for the turn, in ms from its start. */
   readonly remainingMs: number | undefined;
-  /** Tokens that the caller has left for the turn. Absent: it tells no budget. */
+  /** Tokens that the caller has left for the turn. Absent: the caller declares no budget. */
   readonly remainingTokens?: number | undefined;
 }
 
-/** The chain in the metadata of a request. Undefined if it breaks the rules of chains. */
+/** The chain in the metadata of a request. Undefined if it is malformed. */
 export function chainIn(metadata: JsonObject | undefined): CallChain | undefined {
   const told = metadata?.[AGENT_CALLS_EXTENSION];
   if (told === undefined) return { depth: 0, visited: [], remainingMs: undefined };
@@ -50,14 +50,14 @@ export function metadataOf({ depth, visited, remainingMs, remainingTokens }: Cal
 /** An agent that is about to call another one. */
 export interface Caller {
   readonly chain: CallChain | undefined;
-  /** Names the agent in chains. Only the agent itself adds it. */
+  /** Identifies the agent in chains. Only the agent itself adds it. */
   readonly id: string;
-  /** The places of the agent itself. Its caller has added some of them. */
+  /** The places of the agent itself, some of which its caller has added to the chain. */
   readonly own: readonly string[];
   readonly maxDepth: number;
 }
 
-/** The reason why an agent may not call another one, with the fault's name. Undefined: it may. */
+/** The reason why an agent may not call another one, and the code of that fault. Undefined if it may. */
 export function chainFault(
   { chain, id, own, maxDepth }: Caller,
   target: readonly string[],
@@ -87,8 +87,8 @@ export function nextChain(
 }
 
 /**
- * The place of a url: its origin and path. All names of loopback are one. Undefined for an address within the process,
- * which names no agent outside of it.
+ * The place of a url: its origin and path. All names of loopback are equal. Undefined for an address within the
+ * process, which identifies no agent outside of it.
  */
 export function placeOf(url: string): string | undefined {
   const parsed = URL.parse(url);

@@ -3,7 +3,7 @@ import type { Message } from '../model/message.js';
 import type { LogRecord } from '../task/log-record.js';
 import { AGENT_CALLS_EXTENSION } from './call-chain.js';
 
-/** A call, as its own task remembers it. Only events of the agent itself have such records. */
+/** The record of a call in the caller's own task. Only events of the agent itself contain such records. */
 export interface CallRecord {
   /** The name of the call within its turn. */
   readonly call: string;

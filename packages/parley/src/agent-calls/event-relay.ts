@@ -9,7 +9,7 @@ import { AGENT_CALLS_EXTENSION } from './call-chain.js';
 import { type CallRecord, recordMetadata } from './call-record.js';
 import { ownMetadata } from './own-metadata.js';
 
-/** The task that gets the events of a callee, and the callee. */
+/** The task that receives the events of a callee, and the callee. */
 interface EventRelayOptions {
   readonly into: EventQueue;
   /** The name of the callee in its card. */
@@ -21,9 +21,9 @@ const QUESTION = 'The agent asks for more.';
 const LOGIN = 'The agent asks for an authorization.';
 
 /**
- * Maps the events of a callee into a task. Artifacts get ids of their own and say where they come from. Texts of
- * statuses become updates: the agent itself decides how its task ends. Metadata of the callee's statuses stay behind,
- * because the task keeps its own there.
+ * Maps the events of a callee into a task. Artifacts get ids of their own and name their origin. Texts of statuses
+ * become updates: the agent itself decides how its task ends. Metadata of the callee's statuses is dropped, because the
+ * task uses its own there.
  */
 export class EventRelay {
   readonly #options: EventRelayOptions;
@@ -69,7 +69,7 @@ export class EventRelay {
     }
   }
 
-  /** Maps what the callee waits for. Its question is the last event of the turn. */
+  /** Maps the state in which the callee waits. Its question is the last event of the turn. */
   async end(answer: SendMessageResponse): Promise<void> {
     if (answer.task === undefined) return;
     const { id, contextId, status } = answer.task;

@@ -3,11 +3,11 @@ import type { User } from '../auth/user.js';
 import { originOf } from '../client/credential-guard.js';
 import type { AgentCard } from '../model/agent-card.js';
 
-/** The agent that a rule decides about. */
+/** The callee, as input of a rule. */
 export interface CalledAgent {
-  /** The url as the agent gave it. Absent for a card and for an agent of the same process. */
+  /** The url as the agent wrote it. Absent for a card and for an agent of the same process. */
   readonly url: string | undefined;
-  /** The card, if the agent gave one. It is not checked. */
+  /** The card, if the agent passed one. It is not verified. */
   readonly card: AgentCard | undefined;
 }
 
@@ -24,7 +24,7 @@ export type IdentityRule = (
   callee: CalledAgent,
 ) => HandedIdentity | undefined | Promise<HandedIdentity | undefined>;
 
-/** The credentials of a rule. No other origin than the named one gets them, whatever a card says. */
+/** Turns the result of a rule into credentials that go to its origin only, whatever the card says. */
 export function handedCredentials({ origin, credentials }: HandedIdentity): CredentialProvider {
   const named = originOf(origin);
   const fits = ({ url }: CredentialTarget) => originOf(url) === named;

@@ -41,7 +41,7 @@ export interface CallLimits {
 export interface CalleeSearch {
   /** Ends the search. */
   readonly signal: AbortSignal;
-  /** Goes around each call, inside of all other interceptors. */
+  /** The innermost interceptor of each call. */
   readonly last: SentMessage['interceptor'];
   readonly onConnection: (event: ConnectionEvent) => void;
 }
@@ -50,7 +50,7 @@ export interface CalleeSearch {
 interface OutgoingCallOptions {
   readonly turn: ServedTurn;
   readonly caller: Caller;
-  /** The urls of the target, as far as they are known before its card. */
+  /** The urls of the target that are known before its card. */
   readonly urls: readonly string[];
   readonly message: AgentCallMessage;
   readonly options: AgentCallOptions;
@@ -65,7 +65,7 @@ interface OutgoingCallOptions {
   /** Returns a random number from 0 to 1. */
   readonly random: () => number;
   readonly logger: Logger;
-  /** Gets the cancels that are under way, so that a server waits for them when it closes. */
+  /** Called with each running cancel, so that a server waits for it when it closes. */
   readonly canceling: (cancel: Promise<void>) => void;
 }
 
@@ -74,7 +74,7 @@ type Events = AsyncGenerator<StreamResponse, undefined>;
 const END: IteratorReturnResult<undefined> = { value: undefined, done: true };
 const FINGERPRINT_BYTES = 16;
 
-/** One call of another agent. Its work is done while it is awaited or iterated. */
+/** One call of another agent. Its work runs only while it is awaited or iterated. */
 export class OutgoingCall implements AgentCall {
   readonly #options: OutgoingCallOptions;
   readonly #course: TurnCourse;
@@ -127,7 +127,7 @@ export class OutgoingCall implements AgentCall {
     }
   }
 
-  /** The next event, or the reason that stops the call meanwhile. */
+  /** The next event. Rejects with the reason if the call is stopped meanwhile. */
   #next(): Promise<IteratorResult<StreamResponse, undefined>> {
     const { promise, resolve, reject } = Promise.withResolvers<IteratorResult<StreamResponse, undefined>>();
     if (this.#stopped !== undefined) return Promise.reject(this.#stopped.error);
@@ -261,7 +261,7 @@ export class OutgoingCall implements AgentCall {
     return { message: said };
   }
 
-  /** The same in each attempt of the turn, so that a callee which knows repeated messages takes it once. */
+  /** The same in each attempt of the turn, so that an idempotent callee handles the message once. */
   #messageId(): Promise<string> {
     const { turn, key, callee } = this.#options;
     const { scope, message, number } = turn;
@@ -270,7 +270,7 @@ export class OutgoingCall implements AgentCall {
     return fingerprint(text, FINGERPRINT_BYTES);
   }
 
-  /** Adds what the task of the callee has used to the budgets of this turn. */
+  /** Adds the tokens that the task of the callee has used to the budgets of this turn. */
   async #countTokens({ task }: SendMessageResponse): Promise<void> {
     const usage = usageIn(task?.metadata);
     const { turn, callee } = this.#options;
@@ -291,11 +291,11 @@ export class OutgoingCall implements AgentCall {
     };
   }
 
-  /** Goes on with the task that an earlier attempt of the turn has begun. */
+  /** Resumes the task that an earlier attempt of the turn has begun. */
   async *#goOn(client: Client, begun: CallRecord, asked: CallRecord | undefined): Events {
     const options = await this.#callOptions(client);
     const messageId = await this.#messageId();
-    // An old question stands until the callee has taken the message.
+    // An old question stays in the status until the callee has accepted the message.
     const isOver = ({ status, history }: Task) =>
       isWaitOver(status.state, this.#until) &&
       (asked === undefined || status.state !== 'TASK_STATE_INPUT_REQUIRED' || hasMessage(history, messageId));
@@ -314,12 +314,12 @@ export class OutgoingCall implements AgentCall {
       }
     } catch (error) {
       if (!(error instanceof A2AError) || error.code !== 'UNSUPPORTED_OPERATION') throw error;
-      // The task has ended meanwhile. This client has not seen its last events.
+      // The task has ended meanwhile, and this client has not seen its last events.
       yield { task: await this.#patiently(() => client.getTask(task.id, options)) };
     }
   }
 
-  /** The answer after all events. The events may have told the task in pieces. */
+  /** The answer after all events, which may have delivered the task in pieces. */
   async #answerAfter(last: StreamResponse | undefined, client: Client): Promise<SendMessageResponse> {
     if (last !== undefined && last.message !== undefined) return last;
     if (last !== undefined && last.task !== undefined && isWaitOver(last.task.status.state)) return last;
@@ -330,7 +330,7 @@ export class OutgoingCall implements AgentCall {
     return { task: await this.#patiently(() => client.getTask(taskId, options)) };
   }
 
-  /** After a joint restart the callee may come up later than its caller. */
+  /** After a restart of both, the callee may start later than its caller. */
   #patiently<T>(read: () => Promise<T>): Promise<T> {
     const { patience, clock, random } = this.#options;
     const { signal } = this.#connection;
@@ -348,7 +348,7 @@ export class OutgoingCall implements AgentCall {
     logger.warn('another agent cannot be reached, trying again', { taskId, attempt, attempts, waitMs, error });
   }
 
-  /** Learns the task of the callee, and counts what arrives. */
+  /** Records the task of the callee, and counts the received bytes. */
   async #note(event: StreamResponse): Promise<void> {
     const { key: call, callee, limits } = this.#options;
     this.#bytes += event.message !== undefined ? messageBytes(event.message) : eventBytes(event);
@@ -365,7 +365,7 @@ export class OutgoingCall implements AgentCall {
     }
   }
 
-  /** Ends the call here at once. The cancel of the callee's task goes on for a while. */
+  /** Ends the call here at once. The cancel of the callee's task continues for at most `cancelMs`. */
   #stop(error: unknown, cancels: boolean): void {
     if (this.#stopped !== undefined) return;
     this.#stopped = { error, cancels };
@@ -376,7 +376,7 @@ export class OutgoingCall implements AgentCall {
     else this.#cancelCallee();
   }
 
-  /** The message may have arrived: waits a little for the event that names its task. */
+  /** The callee may have received the message: waits a little for the event that names its task. */
   #awaitName(): void {
     const { clock, limits, canceling } = this.#options;
     const over = Promise.withResolvers<void>();

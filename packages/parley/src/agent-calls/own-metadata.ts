@@ -1,7 +1,10 @@
 import type { JsonObject } from '../model/json.js';
 import { ENCRYPTION_EXTENSION, SIGNING_EXTENSION } from '../operations/signing-extensions.js';
 
-/** Signatures and keys belong to one message or artifact alone. One that passes its parts on has others. */
+/**
+ * Extensions whose metadata is for one message or artifact only, such as signatures and keys. Content that is passed on
+ * gets new metadata.
+ */
 const OF_ONE: readonly string[] = [SIGNING_EXTENSION, ENCRYPTION_EXTENSION];
 
 /** The metadata that content may take over from other content. */

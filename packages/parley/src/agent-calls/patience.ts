@@ -5,7 +5,7 @@ import type { ResumeOptions } from '../client/task-stream.js';
 import { refusedAddressIn } from '../errors/refused-address-error.js';
 import type { Clock } from '../runtime/clock.js';
 
-/** The attempts to reach a callee, and the pauses between them. */
+/** The retries to reach a callee, and the pauses between them. */
 export type Patience = Required<Omit<ResumeOptions, 'silenceMs'>>;
 
 /** The ports of `patiently`. */
@@ -19,14 +19,14 @@ interface PatienceOptions {
   readonly interrupted: (event: ConnectionEvent & { readonly state: 'interrupted' }) => void;
 }
 
-/** The patience of a caller that says nothing else. Together the pauses take about 40 s. */
+/** The defaults for a caller without options. Together the pauses take about 40 s. */
 export function patienceOf(options: ResumeOptions): Patience {
   const { attempts = 10, firstMs = 250, longestMs = 10_000, longestRetryAfterMs = LONGEST_RETRY_AFTER_MS } = options;
   return { attempts, firstMs, longestMs, longestRetryAfterMs };
 }
 
 /**
- * Makes a call that reads only. While the callee cannot be reached, makes it again after growing pauses.
+ * Makes a call that only reads. While the callee cannot be reached, retries after growing pauses.
  * @throws the error of the last attempt, or the reason of the signal.
  */
 export async function patiently<T>(call: () => Promise<T>, options: PatienceOptions): Promise<T> {

@@ -12,10 +12,10 @@ import type { Clock } from '../runtime/clock.js';
 import type { TurnCourse } from '../server/turn-ports.js';
 import { ownMetadata } from './own-metadata.js';
 
-/** The ports of a message that goes out. */
+/** The ports of an outgoing message. */
 interface SentMessageOptions {
   readonly course: Pick<TurnCourse, 'kept' | 'keep' | 'drop'>;
-  /** Names the call among those of the turn. */
+  /** Identifies the call among those of the turn. */
   readonly name: string;
   readonly clock: Pick<Clock, 'now'>;
 }
@@ -23,8 +23,8 @@ interface SentMessageOptions {
 type Call = InterceptedCall<ClientCallContext>;
 
 /**
- * The signed message of a call. Signatures and encryption differ each time. A callee that knows repeated messages takes
- * a second attempt for another message, unless it is the same in all bytes. So the turn keeps the first one.
+ * The signed message of a call. Signatures and encryption differ each time, and an idempotent callee compares all bytes
+ * of a repeated message. So the turn stores the first message, and later attempts send it again.
  */
 export class SentMessage {
   readonly #options: SentMessageOptions;
@@ -33,14 +33,14 @@ export class SentMessage {
     this.#options = options;
   }
 
-  /** Sends the message of the first attempt, if it has the same content and its signatures still count. */
+  /** Sends the message of the first attempt, if it has the same content and its signatures are still valid. */
   readonly interceptor: Interceptor<ClientCallContext> = (call, next) => {
     if (!('message' in call.request)) return next(call);
     if (isStreaming(call.operation)) return this.#events(call, next) as CallOutcome;
     return this.#sent(call).then((sent) => next(sent) as Promise<never>) as CallOutcome;
   };
 
-  /** The callee has named its task, and the call has ended: no attempt sends the message again. */
+  /** Marks the message as delivered: the callee has named its task, and no attempt sends the message again. */
   done(): void {
     const { course, name } = this.#options;
     course.drop(name);

@@ -1,9 +1,9 @@
 import { ANONYMOUS, type Authentication, type Authenticator, type Credentials } from './authenticator.js';
 
 /**
- * The authenticator of a host for endpoints that no card describes. It takes each credential that one of the given ones
- * takes. It is optional if all of them are. A refusal has the challenges of all. `anyOf` also merges what cards say,
- * which takes more code than a small server should load.
+ * Combines authenticators for endpoints that no card describes. It accepts each credential that one of them accepts,
+ * and is optional if all of them are. A refusal has the challenges of all. `anyOf` also merges the card entries, which
+ * takes more code than a small server should load.
  */
 export function anyAuthenticator(authenticators: readonly Authenticator[]): Authenticator {
   const [first] = authenticators;

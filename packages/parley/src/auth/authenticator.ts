@@ -13,8 +13,8 @@ export interface Credentials {
   /** A header by lower-case name; several lines are joined by `, `. */
   header(name: string): string | undefined;
   /**
-   * A header that a trusted proxy adds. In a session of Cap'n Web, clients choose what `header` gives; this one comes
-   * from the request that opened the connection. Absent: the same as `header`.
+   * A header that a trusted proxy adds. In a Cap'n Web session, clients choose the headers of `header`; this reads the
+   * request that opened the connection. Absent: the same as `header`.
    */
   proxyHeader?(name: string): string | undefined;
   /** The query as sent, without `?`. */
@@ -24,7 +24,7 @@ export interface Credentials {
   /** The addresses that count as one client: the address before trusted proxies, of IPv6 its /64. */
   readonly clientGroup?: string | undefined;
   /**
-   * Stands for the connection, if the host knows it. A scheme may keep results for it, until the connection ends. The
+   * Identifies the connection, if the host knows it. A scheme may cache results for it, until the connection ends. The
    * requests of one connection may come from several callers.
    */
   readonly connection?: object | undefined;
@@ -42,13 +42,13 @@ export type Authentication =
       /** Aborted when the credential is revoked. Streams and waiting calls of the user end then. Absent: never. */
       readonly revoked?: AbortSignal;
       /**
-       * Time after which this answer may be wrong, in ms since the epoch. Streams and waiting calls are authenticated
-       * again then, and end if the credential no longer proves the same user. Absent: the answer stays right.
+       * Time after which this answer may be outdated, in ms since the epoch. Streams and waiting calls are then
+       * authenticated again, and end if the credential no longer proves the same user. Absent: never outdated.
        */
       readonly askAgainAt?: number;
       /**
-       * True if the authenticator allows the page that made a browser send the credential, or if no browser sends it by
-       * itself. Absent: the gate refuses a cookie, HTTP Basic or a certificate from the page of another site.
+       * True if the authenticator allows the page that made a browser send the credential, or if browsers never send it
+       * by themselves. Absent: the gate refuses a cookie, HTTP Basic or a certificate from the page of another site.
        */
       readonly pageAllowed?: true;
     }
@@ -85,7 +85,7 @@ export interface Authenticator {
   readonly optional?: boolean;
   /** True if it needs `clientCertificate`. A host that cannot provide certificates refuses it at start. */
   readonly needsClientCertificate?: boolean;
-  /** Resolves for everything that a caller can send. Rejects if it cannot tell now. */
+  /** Resolves for every request that a caller can send. Rejects if the authenticator cannot decide now. */
   authenticate(credentials: Credentials): Authentication | Promise<Authentication>;
 }
 
@@ -141,21 +141,21 @@ const LISTS = ['scopes', 'schemes', 'permissions', 'tenants'] as const;
 const A_TIME = 'must be a number of ms since the epoch';
 
 /**
- * The first wrong member of an answer, and what it must be; `undefined` if there is none. Code without types may give
- * anything, and an end of another form would never come.
+ * The first wrong member of an answer, with its required form; `undefined` if there is none. Untyped code may return
+ * anything, and an end in another form would never take effect.
  */
 export function answerFault({ user, askAgainAt }: Pick<KnownUser, 'user' | 'askAgainAt'>): string | undefined {
   const { id, expiresAt } = user;
   if (typeof id !== 'string' || id === '') return 'id: must be a text. Make ids with userId()';
   if (!isTime(expiresAt)) return `expiresAt: ${A_TIME}`;
   for (const name of LISTS) {
-    // A text in the place of a list would include each of its parts.
+    // A string has `includes` too, which would match each of its substrings.
     if (user[name] !== undefined && !Array.isArray(user[name])) return `${name}: must be a list of texts`;
   }
   return isTime(askAgainAt) ? undefined : `askAgainAt: ${A_TIME}`;
 }
 
-/** True for a time as credentials have it, in ms since the epoch, or none. A value of another form would never come. */
+/** True for a time in ms since the epoch, or undefined. A time in another form would never take effect. */
 export function isTime(value: unknown): boolean {
   return value === undefined || (typeof value === 'number' && !Number.isNaN(value));
 }

@@ -19,7 +19,7 @@ import { areOneCaller, type User } from './user.js';
 
 type Refused = Extract<Authentication, { readonly kind: 'refused' }>;
 
-/** The answers of the members of a combination, as far as they are there. */
+/** The answers of the members of a combination so far. */
 interface Answers {
   readonly found: Authentication[];
   readonly errors: unknown[];
@@ -39,7 +39,7 @@ export function anyOf(...members: readonly Authenticator[]): Authenticator {
     answer: ({ found, errors }) => {
       const last = found.at(-1);
       if (last?.kind === 'user') return last;
-      // The member that cannot tell now might know the user.
+      // A member that cannot decide now might know the user.
       if (errors.length > 0) throw errors[0];
       return refusalOf(found, members) ?? ANONYMOUS;
     },
@@ -56,11 +56,11 @@ export interface AllOfOptions {
 }
 
 /**
- * The authenticator that takes a request with a credential of each of the members. The first member names the user. The
- * user has the scopes and permissions of all credentials, the tenants that all of them allow, and the earliest expiry.
- * A credential without a list of tenants leaves them to the rule of the operator, which then decides beside the lists.
- * Credentials of users with different subjects are refused, unless the options allow them, and so is a client of an
- * authorization server beside a user. A credential of an optional member may be absent.
+ * Combines authenticators that must all accept the request. The first member names the user. The user has the scopes
+ * and permissions of all credentials, the tenants that all of them allow, and the earliest expiry. If a credential has
+ * no list of tenants, the operator's rule decides too. Credentials of users with different subjects are refused, unless
+ * the options allow them. So is a client of an authorization server beside a user. A credential of an optional member
+ * may be absent.
  * @throws OptionsError if two members have different schemes of one name, and for unknown options.
  */
 export function allOf(...given: readonly Authenticator[] | readonly [...Authenticator[], AllOfOptions]): Authenticator {
@@ -177,7 +177,7 @@ function answerOf(
   }
 }
 
-/** A place in the list keeps the members in step with their answers. */
+/** Filled at its place in the list, so that answers stay aligned with the members. */
 function failed(answers: Answers, error: unknown): void {
   answers.errors.push(error);
   answers.found.push(ANONYMOUS);
@@ -238,7 +238,7 @@ function together(
   return schemes;
 }
 
-/** Joins users. Equal users give the same answer again, so that their revocation has one signal. */
+/** Joins users. Returns the same answer for equal users, so that one signal revokes it. */
 function joinedUsers(): (known: readonly KnownUser[]) => KnownUser {
   const last = new WeakMap<User, { readonly known: readonly KnownUser[]; readonly answer: KnownUser }>();
   return (known) => {
@@ -279,7 +279,7 @@ function joinedUser(first: User, users: readonly User[]): User {
     lists.some((list) => list !== undefined) ? [...new Set(lists.flatMap((list) => list ?? []))] : undefined;
   const scopes = union(users.map((one) => one.scopes));
   const permissions = union(users.map((one) => one.permissions));
-  // The scheme of a user that does not name it is not known, and so are those of the combination.
+  // If one user does not name its schemes, those of the combination are unknown.
   const schemes = users.every((one) => one.schemes !== undefined) ? union(users.map((one) => one.schemes)) : undefined;
   const tenants = users
     .map((one) => one.tenants)

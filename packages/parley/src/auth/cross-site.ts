@@ -1,6 +1,6 @@
 import type { Credentials, HeaderReader } from './authenticator.js';
 
-/** Methods that change nothing. */
+/** Methods that change nothing on the server. */
 export const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 
 /** The schemes of `Authorization` that a browser adds by itself once its user has signed in (RFC 9110 §11.6.2). */
@@ -12,8 +12,8 @@ export function isAttached(authorization: string): boolean {
 }
 
 /**
- * True if `Sec-Fetch-Site` and `Origin` say that a page of another site made the request. `undefined` if the request
- * has neither: it comes from no browser of today, or from a very old one.
+ * True if `Sec-Fetch-Site` and `Origin` show that a page of another site made the request. `undefined` if the request
+ * has neither: no current browser sent it.
  */
 export function isFromOtherSite(header: HeaderReader): boolean | undefined {
   const site = header('sec-fetch-site');
@@ -23,8 +23,8 @@ export function isFromOtherSite(header: HeaderReader): boolean | undefined {
 }
 
 /**
- * True if a page of another site may have made a browser send a credential with a request that may change something.
- * For credentials that also callers without a browser send, and which a browser attaches by itself. `header` reads the
+ * True if a page of another site may have caused a browser to send a credential with a request that changes something.
+ * Use it for credentials that browsers attach by themselves and that other callers send, too. `header` reads the
  * request to which the browser attached it.
  */
 export function isAttachedCrossSite(

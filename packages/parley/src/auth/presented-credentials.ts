@@ -33,7 +33,7 @@ const OF_PAGES = /^(?:host|origin|sec-.*)$/;
 export class PresentedCredentials implements Credentials {
   readonly #source: CredentialSource;
   readonly #groupOf: ClientGroups | undefined;
-  /** True if a credential of the connection was read: its certificate, or what a proxy told of it. */
+  /** True if a credential of the connection was read: its certificate, or a certificate header of a proxy. */
   #isConnectionRead = false;
   #ofProxies = NONE;
   /** The first header that was read and came twice. */
@@ -75,7 +75,7 @@ export class PresentedCredentials implements Credentials {
 
   header(name: string, source: CredentialSource = this.#source): string | undefined {
     const value = source.header(name);
-    // Mostly one header is read. A list that grows would have room for many.
+    // One header is read in most requests, so no growing array is allocated for it.
     if (this.read === NONE) this.read = [name];
     else if (!this.read.includes(name)) this.read = [...this.read, name];
     if (value !== undefined && isRepeated(source, name, value)) this.repeated ??= name;
@@ -86,16 +86,16 @@ export class PresentedCredentials implements Credentials {
     if (!this.#ofProxies.includes(name)) this.#ofProxies = [...this.#ofProxies, name];
     const { upgrade } = this.#source;
     const value = this.header(name, upgrade);
-    // In a session a proxy has told of the connection, such as its certificate.
+    // In a session, a header of the opening request may come from the proxy, such as the certificate.
     if (upgrade !== undefined && value !== undefined && !OF_PAGES.test(name)) this.#isConnectionRead = true;
     return value;
   }
 
   /**
-   * True if a page of another site may have made a browser send a credential that was read: a cookie, HTTP Basic, or a
-   * certificate. Only requests that may change something count. No such page can add another header that was read,
-   * unless CORS lets it. Callers without a browser send neither `Sec-Fetch-Site` nor `Origin`. They need one of the two
-   * only if they send a cookie.
+   * True if a credential that was read may come from a browser on behalf of another site's page: a cookie, HTTP Basic,
+   * or a certificate. Only requests that may change something count. Such a page can add no other header that was read,
+   * unless CORS allows it. Callers without a browser send neither `Sec-Fetch-Site` nor `Origin`, and need one of the
+   * two only if they send a cookie.
    */
   get isCrossSite(): boolean {
     if (SAFE_METHODS.includes(this.method)) return false;
@@ -113,10 +113,10 @@ export class PresentedCredentials implements Credentials {
 
   #isOfOtherSite(credential: (typeof ATTACHED)[number]): boolean {
     const { upgrade } = this.#source;
-    // The certificate of a session came with the request that opened it, whatever the session chooses.
+    // The certificate of a session came with the request that opened it, and the session cannot change it.
     if (credential === 'certificate' && upgrade !== undefined)
       return isFromOtherSite((name) => upgrade.header(name)) === true;
-    // The page of a session chooses headers without CORS.
+    // The page of a session can set headers without CORS.
     if (upgrade === undefined && this.read.some((name) => this.#isChosen(name))) return false;
     return isFromOtherSite((name) => this.#source.header(name)) ?? credential === 'cookie';
   }
@@ -129,7 +129,7 @@ export class PresentedCredentials implements Credentials {
   }
 }
 
-/** True for two lines of `Authorization` that a host has joined by a comma. */
+/** True if a host has joined two lines of `Authorization` with a comma. */
 function isJoined(value: string): boolean {
   if (!value.includes(',')) return false;
   // Quoted texts may have commas, such as names in Digest. One without an end hides no line.
@@ -137,7 +137,7 @@ function isJoined(value: string): boolean {
   return COMMA_IN_TOKEN.test(value) || SECOND_SCHEME.test(unquoted);
 }
 
-/** True if a host got a header in several lines. */
+/** True if a header came in several lines. */
 function isRepeated(source: CredentialSource, name: string, value: string): boolean {
   // HTTP/2 may split this header (RFC 9113 §8.2.3). Its reader refuses a name that comes twice.
   if (name === 'cookie') return false;

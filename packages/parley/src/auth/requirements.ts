@@ -11,7 +11,7 @@ interface UnmetRequirement {
   readonly missingScopes: readonly string[];
 }
 
-/** The requirements of an authenticator for the card. An optional one also has the requirement of nothing. */
+/** The requirements of an authenticator for the card. An optional one also has an empty requirement. */
 export function requirementsOf({
   securityRequirements,
   securitySchemes = {},
@@ -72,8 +72,8 @@ export function requireSkill(user: User | undefined, requirements: readonly Secu
 }
 
 /**
- * The authenticator that also refuses users who meet none of the requirements. A user who lacks only scopes gets 403
- * with their names. Anonymous callers pass only if the authenticator is optional and a requirement asks for nothing.
+ * Wraps an authenticator so that it refuses users who meet none of the requirements. A user who lacks only scopes gets
+ * 403 with their names. Anonymous callers pass only if the authenticator is optional and one requirement is empty.
  */
 export function requiring(
   authenticator: Authenticator,
@@ -96,8 +96,8 @@ export function requiring(
 }
 
 /**
- * The authenticator that also asks each user for these scopes. The card says so, and a user who lacks one gets 403 with
- * its name. Anonymous callers of an optional authenticator are not asked.
+ * Wraps an authenticator so that each user needs these scopes. The card declares them, and a user who lacks one gets
+ * 403 with its name. Anonymous callers of an optional authenticator are not checked.
  * @throws OptionsError without a scope.
  */
 export function requireScopes(authenticator: Authenticator, ...scopes: readonly string[]): Authenticator {
@@ -111,7 +111,7 @@ export function requireScopes(authenticator: Authenticator, ...scopes: readonly 
     ),
   }));
   const closed = requirements.filter((one) => !isOpen(one));
-  // Without schemes the card has no place for scopes.
+  // Without schemes the card cannot declare scopes.
   const asked = requiring(authenticator, closed.length > 0 ? closed : [{ schemes: { '': { list: scopes } } }]);
   return derived(authenticator, {
     ...(closed.length > 0 && { securityRequirements: requirements }),
@@ -119,7 +119,7 @@ export function requireScopes(authenticator: Authenticator, ...scopes: readonly 
   });
 }
 
-/** The authenticator with which callers without a credential are anonymous. A wrong credential is still refused. */
+/** Wraps an authenticator so that callers without a credential are anonymous. A wrong credential is still refused. */
 export function optional(authenticator: Authenticator): Authenticator {
   if (typeof authenticator?.authenticate !== 'function') refuseArgument('optional', 'an authenticator', authenticator);
   return derived(authenticator, {
@@ -128,7 +128,10 @@ export function optional(authenticator: Authenticator): Authenticator {
   });
 }
 
-/** The authenticator with some members replaced. Classes may have private members, so that no copy would work. */
+/**
+ * An authenticator with some members replaced. Its prototype is the original, because a copy would lack private
+ * members.
+ */
 function derived(
   authenticator: Authenticator,
   changes: Pick<Authenticator, 'authenticate'> & Partial<Authenticator>,

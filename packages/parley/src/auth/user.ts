@@ -71,7 +71,7 @@ function escaped(part: string): string {
 }
 
 /**
- * Names the addresses of an anonymous caller in limits. A user is named by its id, which begins with an issuer or a
+ * The key of an anonymous caller's addresses in limits. A user's key is its id, which begins with an issuer or a
  * scheme.
  */
 export function addressKeyOf(group: string): string {

@@ -132,7 +132,7 @@ export class WebhookCheck {
   }
 }
 
-/** False also for a value that only a cast makes a text, such as an environment variable that is not set. */
+/** False also for a value that only a cast makes a string, such as an unset environment variable. */
 function isText(value: unknown): boolean {
   return typeof value === 'string' && value !== '';
 }
@@ -165,7 +165,7 @@ function credentialsIn(header: HeaderReader): string | undefined {
   return end < 1 ? undefined : normalized({ scheme: value.slice(0, end), credentials: value.slice(end).trimStart() });
 }
 
-/** Compares hashes, so that the time tells nothing of the secret. */
+/** Compares hashes, so that the time reveals nothing about the secret. */
 async function isOneOf(given: string | undefined, secrets: readonly string[]): Promise<boolean> {
   const hash = await sha256Hex(given ?? '');
   let isEqual = false;

@@ -77,7 +77,7 @@ function unquoted(value: string): string {
   try {
     return String(JSON.parse(value));
   } catch {
-    // Never a name that a rule could match.
+    // A value that no rule can match.
     return '';
   }
 }

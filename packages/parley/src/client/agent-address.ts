@@ -3,7 +3,7 @@ import { AgentCardError } from '../errors/agent-card-error.js';
 const THIS_MACHINE = /^(?:localhost|127(?:\.\d+){3}|\[::1\]|::1)(?=[:/?#]|$)/i;
 
 /**
- * The URL of an address without a scheme. Hosts of this machine are called by http, all others by https.
+ * The URL of an address without a scheme: `http` for a host of this machine, `https` for all others.
  * @throws AgentCardError `invalid` for anything but an address.
  */
 export function addressUrl(reference: unknown): URL {
@@ -16,7 +16,7 @@ export function addressUrl(reference: unknown): URL {
   );
 }
 
-/** A word without a dot and a port may be anything, and is no address. */
+/** A word without a dot and without a port is not an address. */
 function isAddress(reference: string): boolean {
   const [authority = ''] = reference.split(/[/?#]/, 1);
   return /^(?:\[[\da-f:.]+\]|\w[\w.-]*)(?::\d+)?$/i.test(authority) && /^localhost$|[.:]/i.test(authority);

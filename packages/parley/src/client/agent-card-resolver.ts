@@ -28,7 +28,7 @@ const LEGACY_CARD = '/.well-known/agent.json';
 /** Paths that look like a card of their own, such as `/v1/card` or `/agentCard`. */
 const NAMED_CARD = /card$/i;
 const ABSENT: ReadonlySet<number> = new Set([404, 405, 410, 501]);
-/** Catalogs may name any number of other documents. */
+/** The maximum number of documents that a search reads: catalogs may name any number of others. */
 const MOST_DOCUMENTS = 20;
 const SHOWN_CHARACTERS = 100;
 

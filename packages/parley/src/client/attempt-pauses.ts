@@ -2,7 +2,7 @@ import { pause } from './backoff.js';
 import type { ClientRuntime } from './client-runtime.js';
 import type { ConnectionEvent } from './connection-event.js';
 
-/** Pauses before attempts, which `onConnection` hears of. */
+/** Waits before attempts, and reports each wait to `onConnection`. */
 export class AttemptPauses {
   readonly #runtime: ClientRuntime;
   /** The announced attempt that has no answer yet; 0 if there is none. */

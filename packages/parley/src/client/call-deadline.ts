@@ -9,7 +9,7 @@ export interface TimeLimit {
   error(): DOMException;
 }
 
-/** The end of a call that comes early. */
+/** Cancellation and time limit of one call. */
 export interface CallDeadline {
   readonly signal: AbortSignal | undefined;
   /** Absent: the call has no time limit. */

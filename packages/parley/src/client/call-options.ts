@@ -37,7 +37,7 @@ export interface ClientCallContext {
 /** Defaults for every call of a client. */
 export type CallDefaults = Pick<CallOptions, 'extensions' | 'headers'>;
 
-/** The options of all calls, then those that only some of them take. */
+/** Options of every operation, then those that only some operations have. */
 const OPTIONS =
   'signal, timeoutMs, metadata, extensions, headers, traceparent, lastEventId, until, pollMs, longestPollMs';
 const NAMES = OPTIONS.split(', ');

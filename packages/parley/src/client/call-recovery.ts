@@ -29,15 +29,15 @@ interface FailedAttempt {
 }
 
 /**
- * Finds remedies for a failed call. In order: new credentials, once per interface; each other interface, once; for
- * messages, a retry. No other call is repeated.
+ * Chooses how to recover from a failed call. In order: new credentials, once per interface; each other interface, once;
+ * for messages, a retry. No other call is repeated.
  */
 export class CallRecovery {
   readonly #options: CallRecoveryOptions;
   readonly #pauses: AttemptPauses;
   #hasRenewed = false;
   #interfaces = 1;
-  /** The error of the first of them: that of the interface that the agent or the caller prefers. */
+  /** The error of the first interface that was tried, which the agent or the caller prefers. */
   #firstError: unknown;
   #attempts = 1;
 

@@ -14,8 +14,8 @@ export interface CachedDocument {
 }
 
 /**
- * Stores cards between calls. The key is the URL. For a client with a `fetch` of its own, the name of that function
- * follows, which is another one in each process. A failure of the cache counts as a cache miss.
+ * Stores cards between calls. The key is the URL. For a client with its own `fetch`, the key also has a random name of
+ * that function, which differs in each process. A failure of the cache counts as a cache miss.
  */
 export interface CardCache {
   get(key: string): Promise<CachedDocument | undefined> | CachedDocument | undefined;

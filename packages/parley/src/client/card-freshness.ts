@@ -7,7 +7,7 @@ export interface CachedHeaders {
 const UNSAID_MS = 60_000;
 /** Limit of heuristic freshness, which is a tenth of the time since the last change (RFC 9111 §4.2.2). */
 const LONGEST_GUESS_MS = 3_600_000;
-/** RFC 9111 defines ten directives for responses. The client ignores the rest of a longer list. */
+/** The maximum number of directives that are read. RFC 9111 defines ten for responses. */
 const MOST_DIRECTIVES = 50;
 
 /**
@@ -18,7 +18,7 @@ export function freshForMs(headers: CachedHeaders): number | undefined {
   const directives = directivesOf(headers.get('cache-control'));
   const varying = varyingHeaders(headers);
   if (directives.has('no-store') || varying.includes('*')) return undefined;
-  // A browser adds cookies that the client does not see.
+  // A browser adds cookies to the request, which the client cannot compare.
   if (directives.has('no-cache') || varying.includes('cookie')) return 0;
   const date = Date.parse(headers.get('date') ?? '');
   const age = (Number(headers.get('age') ?? 0) || 0) * 1000;

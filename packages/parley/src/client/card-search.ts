@@ -149,7 +149,7 @@ function catalogOf(listing: object | undefined, origin: string): object | undefi
   return { specVersion: '1.0', entries };
 }
 
-/** Reads a document that may be of any kind, because other servers use the same paths. */
+/** Reads a document of any kind, because servers use the same paths for other documents. */
 async function ofBaseServer({ read, decoded }: CardSearch, url: string): Promise<ResolvedCard | undefined> {
   const document = await read(url);
   return document !== undefined && baseServerEndpoint(document, url) !== undefined ? decoded(document, url) : undefined;

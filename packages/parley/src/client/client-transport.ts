@@ -48,7 +48,7 @@ export interface OpenedStream {
   readonly events: AsyncIterator<readonly ReceivedEvent[], undefined>;
 }
 
-/** Calls one interface of an agent in one version. Retries, cards and resumption belong to others. */
+/** Calls one interface of an agent in one version. Retries, cards and resumption happen in the layers above. */
 export interface ClientTransport {
   readonly agentInterface: AgentInterface;
   /** The address as a url of http or https, if the interface has another form. It decides over credentials. */
@@ -102,11 +102,11 @@ export interface TransportLimits {
   readonly eventBytes: number;
   /** The most members and elements of an answer or an event. */
   readonly answerItems: number;
-  /** The time for streams in a turn of the event loop. All clients of the process share it. */
+  /** Time per turn of the event loop for reading streams. All clients of the process share it. */
   readonly turn: TurnBudget;
   /** True if the caller trusts the host of a url, on any port. Other hosts must be public. */
   readonly isTrusted: (url: string) => boolean;
-  /** True if the caller named a private address itself. Hosts that are not trusted may then be private, too. */
+  /** True if the caller itself named a private address. Hosts that are not trusted may then be private, too. */
   readonly isInside: () => Promise<boolean>;
   /** The security schemes of the card, for bindings that name the scheme of a credential. */
   readonly securitySchemes: AgentCard['securitySchemes'];

@@ -51,7 +51,7 @@ type WantedStream = Pick<OperationCall<StreamingOperationName>, 'operation' | 'r
   readonly taskId: string | undefined;
 };
 
-/** A method for each operation: the compiler then asks for the method of a new operation. */
+/** A method for each operation, so that an operation without a method does not compile. */
 type OperationMethods = {
   readonly [Name in OperationName]: (
     ...call: never[]

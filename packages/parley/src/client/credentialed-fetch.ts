@@ -9,9 +9,9 @@ export type PlainFetch = (url: string, init: RequestInit) => Promise<Response>;
 /**
  * Makes a `fetch` that adds credentials, for calls outside of a client. Credentials and headers named like them go to
  * trusted origins only. If the agent refuses the credentials and the provider has others, the request is repeated once.
- * A body that is a stream is gone after its first use, so the caller repeats that request. GET and HEAD follow up to
- * three redirects. The target is judged like the first url, and gets no headers of the caller if it is not trusted.
- * Other methods follow none. The `fetch` throws RefusedAddressError for a redirect that it does not follow to its end.
+ * A request whose body is a stream is not repeated. GET and HEAD follow up to three redirects; other methods follow
+ * none. Each target is checked like the first url, and an untrusted one gets no headers of the caller.
+ * The `fetch` throws RefusedAddressError for a redirect that it does not follow.
  */
 export function credentialedFetch(guard: CredentialGuard, send: PlainFetch): PlainFetch {
   return async (address, init) => {

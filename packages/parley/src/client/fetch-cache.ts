@@ -4,7 +4,7 @@ import type { CardCache } from './card-cache.js';
 /** Names of functions. A name is random, because a cache may outlive the process. */
 const names = new WeakMap<object, string>();
 
-/** Returns the entries of a cache that one `fetch` made: it may add headers, so that the answers are for it alone. */
+/** A view of the cache for one `fetch`. That function may add headers, so its answers are not shared with others. */
 export function cacheOfFetch(cache: CardCache, fetch: object, ids: Pick<IdSource, 'random'>): CardCache {
   const name = names.get(fetch) ?? ids.random();
   names.set(fetch, name);

@@ -5,8 +5,8 @@ type Batch = IteratorResult<readonly ReceivedEvent[], undefined>;
 const END: Batch = Object.freeze({ value: undefined, done: true });
 
 /**
- * The batches of a stream that opens when the first one is read. Later reads go to the stream itself, because a stream
- * may bring thousands of batches a second.
+ * The batches of a stream that opens when the first one is read. Later reads call the stream directly, because a stream
+ * may deliver thousands of batches a second.
  */
 export class LateBatches implements EventBatches, AsyncIterator<readonly ReceivedEvent[], undefined> {
   readonly #open: () => Promise<OpenedStream>;

@@ -17,20 +17,20 @@ interface MissingInterface {
   };
 }
 
-/** The means to look further: at later versions, and into the extended card. */
+/** The inputs for a second search: at later versions, and in the extended card. */
 interface FurtherSearch extends MissingInterface {
   readonly wishes: MissingInterface['wishes'] & Pick<CallOptions, 'signal' | 'timeoutMs'>;
   readonly select: (card: AgentCard, wishes: InterfaceWishes) => readonly AgentInterface[];
   readonly client: (card: AgentCard, interfaces: readonly AgentInterface[]) => Client;
 }
 
-/** Longest time for the extended card. */
+/** Maximum time to get the extended card, in ms. */
 const CARD_TIMEOUT_MS = 30_000;
 const GET_GRPC = 'Run npm install parley-a2a-grpc, and connect with bindings: [grpcTransport()] of parley-a2a-grpc';
 
 /**
- * The card with all interfaces of 1.x as those of 1.0, for a client that knows no later version: minor versions are
- * compatible.
+ * The card with each interface of 1.x as one of 1.0. A client that knows no later version can call them: minor versions
+ * are compatible.
  */
 function asCurrent({ supportedInterfaces, ...card }: AgentCard): AgentCard {
   const called = supportedInterfaces.map((one) => ({ ...one, protocolVersion: calledVersion(one.protocolVersion) }));
@@ -50,9 +50,9 @@ function shown(versions: readonly string[]): string {
 }
 
 /**
- * A client of an interface of 1.x that is called in 1.0, or of one that only the extended card lists (Spec §3.1.11).
+ * Makes a client for an interface of 1.x, called as 1.0, or for one that only the extended card lists (Spec §3.1.11).
  * @throws A2AError VERSION_NOT_SUPPORTED if no card has the wanted version; UNSUPPORTED_OPERATION if no card has an
- *   interface that fits.
+ * interface that fits.
  */
 export async function fittingClient({ card, wishes, select, client }: FurtherSearch): Promise<Client> {
   const missing = { card, wishes };

@@ -50,7 +50,7 @@ interface OperationCallsOptions {
 /** Calls operations over the interface in use, with its tenant, credentials and, for messages, retries. */
 export class OperationCalls {
   readonly #options: OperationCallsOptions;
-  /** The client reads the clock only for a logger, because reading it costs time. */
+  /** True if there is a logger. Without one the client does not read the clock, because that costs time. */
   readonly #isLogged: boolean;
 
   constructor(options: OperationCallsOptions) {

@@ -56,7 +56,7 @@ async function firstEvents(
   return result;
 }
 
-/** True for the event of a server that sends the task first after all, when GetTask has shown the same. */
+/** True for a first `task` event that GetTask has returned already. */
 function isTask(received: ReceivedEvent | undefined, shown: Task | undefined): boolean {
   const { event } = received ?? {};
   return event !== undefined && event.task !== undefined && JSON.stringify(event.task) === JSON.stringify(shown);

@@ -16,8 +16,8 @@ export interface StreamRules {
   /** True if the first call may be repeated although the agent may have received it before. */
   readonly repeatable: boolean;
   /**
-   * Returns true if the history of the task has the message. Undefined if a question always ends the turn: the message
-   * began the task, or the agent may not keep all messages.
+   * Returns true if the message is in the history of the task. Undefined if a question always ends the turn: the
+   * message began the task, or the agent may not keep all messages.
    */
   readonly hasTaken: ((task: Task) => boolean) | undefined;
 }
@@ -54,7 +54,10 @@ interface Step<Name extends string> {
   readonly tries: StreamTries;
 }
 
-/** GetTask confirms that the message has had its turn. `fault` ended the connection; undefined if it is still open. */
+/**
+ * Checks by GetTask that the agent has handled the message. `fault` ended the connection; undefined if it is still
+ * open.
+ */
 interface CheckStep extends Step<'check'> {
   readonly failed: number;
   readonly fault: unknown;

@@ -18,7 +18,7 @@ export class StreamProgress implements StreamFacts {
   #lastId: string | undefined;
   #begun = false;
   #afresh = true;
-  /** Gaps for which the stream has connected again, and the last event before the latest of them. */
+  /** Number of gaps after which the stream reconnected, and the last event before the latest gap. */
   #gaps = 0;
   #gapAfter: string | undefined;
   /** The JSON of the last event if that was a snapshot after a reconnection. */
@@ -72,9 +72,9 @@ export class StreamProgress implements StreamFacts {
   }
 
   /**
-   * True if events before this one were lost, so that the stream has to continue after the last good one. The numbers
-   * of an agent that resumes have no gap. A gap that comes again is taken as it is. So are all gaps after `attempts`
-   * of them: numbers that jump must not keep a client busy.
+   * True if events before this one were lost, so that the stream must resume after the last good one. An agent that
+   * resumes numbers its events without gaps. A gap that appears again after the reconnection is accepted. After
+   * `attempts` gaps all further ones are accepted, so that jumping numbers cannot cause endless reconnections.
    */
   isAfterGap({ event, id }: ReceivedEvent): boolean {
     const { resumable, attempts } = this.rules;

@@ -87,7 +87,7 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
   #events: AsyncIterator<StreamResponse> | undefined;
   /** The batches of the current connection. */
   #incoming: AsyncIterator<readonly ReceivedEvent[], undefined> | undefined;
-  /** The current batch, and the number of its events that were looked at. */
+  /** The current batch, and the number of its events that were processed. */
   #arrived: readonly ReceivedEvent[] = [];
   #taken = 0;
   /** The event before which others were lost. The rest of its connection is dropped. */
@@ -175,7 +175,7 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
     return events;
   }
 
-  /** Events that have arrived already cost no waiting: a stream may bring thousands of them a second. */
+  /** Not async for events that have arrived already: a stream may deliver thousands of them a second. */
   #next(): Promise<IteratorResult<StreamResponse, undefined>> {
     const event = this.#take();
     if (event !== undefined) return Promise.resolve({ value: event, done: false });
@@ -198,7 +198,7 @@ export class TaskStream implements AsyncIterableIterator<StreamResponse, undefin
     }
   }
 
-  /** Performs one action after the other until an event arrives. */
+  /** Performs actions until an event arrives. */
   async #more(): Promise<IteratorResult<StreamResponse, undefined>> {
     try {
       while (!this.#closed) {

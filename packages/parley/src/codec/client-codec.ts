@@ -3,9 +3,9 @@ import type { OperationName, OperationTypes, UnaryOperationName } from '../opera
 import type { Route } from './wire-codec.js';
 
 /**
- * The client's half of one version: writes requests and reads responses. Pure: same input, same output. If a version
+ * The client side of one version: writes requests and reads responses. Pure: same input, same output. If a version
  * writes HTTP+JSON in another form than JSON-RPC, each form has a codec. Reading is tolerant: unknown members, unknown
- * values of enums and missing defaults pass. A response is refused only if it is of no use.
+ * values of enums and missing defaults are accepted. A response is refused only if the client cannot use it.
  */
 export interface ClientCodec {
   /** `Major.Minor`. */

@@ -2,7 +2,7 @@ import type { AgentCard } from '../model/agent-card.js';
 import type { ClientCodec } from './client-codec.js';
 import { clientV1_0 } from './v1_0/client-codec.js';
 
-/** The client's half of one version. The JSON of a version may differ between the bindings. */
+/** The client codecs of one version. The JSON of a version may differ between the bindings. */
 interface ClientVersion {
   readonly jsonRpc: ClientCodec;
   readonly httpJson: ClientCodec;

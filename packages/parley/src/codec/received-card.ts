@@ -168,11 +168,12 @@ const BINDINGS: ReadonlyMap<string, string> = new Map([
   ['GRPC', 'GRPC'],
 ]);
 const PUNCTUATION = /[\s+/_.-]/g;
-/** No spelling is longer, so that a long text costs nothing. */
+/** The maximum length of a spelling in `BINDINGS`. Longer texts are not normalized. */
 const LONGEST_SPELLING = 32;
 
 /**
- * No address: more than 2 kB, a scheme that holds content or names a file, or a character that parsers of urls drop.
+ * Urls that are not kept: more than 2 kB, a scheme that holds content or names a file, or a character that URL parsers
+ * drop.
  */
 const NO_ADDRESS = /^.{2049}|^(data|file|blob):|[\0- ]/is;
 

@@ -31,7 +31,9 @@ export interface ErrorWords {
   readonly message: string;
 }
 
-/** The body of push notifications: each event as in a stream (Spec §4.3.3), or the task as it stands after it. */
+/**
+ * The body of push notifications: each event as in a stream (Spec §4.3.3), or a snapshot of the task after the event.
+ */
 export interface NotificationForm {
   readonly mediaType: string;
   /** The task as JSON. Absent: the body is an event. */
@@ -49,8 +51,8 @@ export interface WireCodec {
   readonly methods: ReadonlyMap<string, OperationName>;
   readonly routes: readonly WireRoute[];
   /**
-   * Decodes and validates the request of an operation. The codec may change the given value. `items` is the most
-   * objects and items of a message that comes as bytes.
+   * Decodes and validates the request of an operation. The codec may change the given value. `items` is the maximum
+   * number of objects and list items in a binary message.
    * @throws InvalidParamsError naming every field at fault.
    */
   decode<Name extends OperationName>(

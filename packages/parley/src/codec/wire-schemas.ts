@@ -18,9 +18,9 @@ interface ParamsSchema {
 
 /** The limits of an agent. */
 export interface SchemaLimits {
-  /** Most characters of an id. */
+  /** Maximum number of characters of an id. */
   readonly idLength: number;
-  /** Most parts of a message. */
+  /** Maximum number of parts of a message. */
   readonly parts: number;
   /** True if the agent sends push notifications. Otherwise it refuses their configurations. */
   readonly pushNotifications: boolean;

@@ -18,7 +18,7 @@ export function repeatedFieldError(field: string): InvalidParamsError {
   return new InvalidParamsError([{ field: field.slice(0, 100), description: 'is given twice' }]);
 }
 
-/** The text for credentials that are wrong, malformed or expired, in the place of that for missing ones. */
+/** The message for credentials that are wrong, malformed or expired. Missing credentials have the default message. */
 export const NOT_ACCEPTED = 'The credentials are not accepted: they are wrong or have expired';
 
 /** The request has no valid credentials. */

@@ -1,6 +1,6 @@
 /**
  * The storage cannot work now. Local: callers get UNAVAILABLE, and the message goes to the log. A storage that logs an
- * outage itself, once for all failing calls, sets `told`. Readers of `/readyz` see `reason`.
+ * outage itself, once for all failing calls, sets `told`. `/readyz` shows `reason`.
  */
 export class StorageError extends Error {
   override readonly name = 'StorageError';

@@ -1,6 +1,6 @@
 /**
- * The reason why a write is refused. The id is taken, the task has ended, its agent runs a turn, or other writers kept
- * changing it.
+ * The reason why a write is refused. `taken`: the id is in use. `ended`: the task has ended. `running`: its agent runs
+ * a turn. `changing`: other writers kept changing the task.
  */
 export type TaskStoreRefusal = 'taken' | 'ended' | 'running' | 'changing';
 

@@ -30,9 +30,9 @@ export type {
 export interface AgentCallsOptions
   extends DestinationOptions,
     Pick<ConnectOptions, 'bindings' | 'signatures' | 'resume'> {
-  /** Calls of agents in a row, one from within the other; default 5, at most 8. */
+  /** Maximum depth of nested calls between agents; default 5, at most 8. */
   readonly maxDepth?: number;
-  /** Longest call; default 10 minutes. The rest of the turn's deadline is a limit in any case. */
+  /** Time limit of a call; default 10 minutes. The rest of the turn's deadline is a limit in any case. */
   readonly timeoutMs?: number;
   /** Longest time to cancel the task of a callee; default 5 s. */
   readonly cancelMs?: number;
@@ -46,7 +46,7 @@ export interface AgentCallsOptions
   readonly interceptors?: CallInterceptors;
 }
 
-/** Gives the interceptors for calls in the name of a user. It gets the target as the calling agent named it. */
+/** Returns the interceptors for calls on behalf of a user. It gets the target as the calling agent named it. */
 type CallInterceptors = (
   target: AgentTarget,
   user: User | undefined,
@@ -89,7 +89,7 @@ export function agentCalls(options: AgentCallsOptions = {}): HostExtension {
     random: Math.random,
     connect: async (target, { user, signal, first, last, onConnection }) => {
       const own = (await around?.(target, user)) ?? [];
-      // Nothing changes a message without them, so it stays the same in itself.
+      // Without interceptors that change it, a repeated message is identical.
       const reached = { signal, timeoutMs, onConnection, resume, retry: { attempts: patience.attempts } };
       const interceptors = [...(first ? [first] : []), ...own, ...(own.length === 0 ? [] : [last])];
       if (isLocal(target)) return connect(target as InProcessAgent, { ...reached, interceptors });
@@ -123,7 +123,7 @@ const FETCHED: readonly string[] = ['JSONRPC', 'HTTP+JSON'];
 
 /**
  * The card without interfaces of further bindings whose host names could lead to any address. Connections to them do
- * not pass the guarded `fetch`, and a client trusts the addresses in a card that it is given.
+ * not use the guarded `fetch`, and a client trusts the addresses in a given card.
  */
 function callable(card: AgentCard, destinations: Destinations): AgentCard {
   const supportedInterfaces = card.supportedInterfaces.filter(({ url, protocolBinding }) => {

@@ -10,15 +10,15 @@ interface BoundTransportOptions {
   readonly agentInterface: AgentInterface;
   readonly card: Pick<AgentCard, 'securitySchemes'>;
   readonly caller: Pick<TransportLimits, 'answerBytes' | 'eventBytes' | 'answerItems' | 'turn'>;
-  /** The urls of the caller. */
+  /** The urls that the caller gave. */
   readonly given: readonly string[];
   /** The origins that may get credentials. */
   readonly trusted: Set<string>;
 }
 
 /**
- * Makes the transport of an interface of a further binding. Such a binding often needs a port of its own, so that it
- * cannot share the origin of the card. It is therefore trusted on every port of a host that the caller gave.
+ * Makes the transport of an interface of a further binding. Such a binding often needs its own port, so that its origin
+ * differs from that of the card. It is therefore trusted on every port of a host that the caller gave.
  */
 export async function boundTransport(options: BoundTransportOptions): Promise<ClientTransport> {
   const { binding, agentInterface, card, caller, given, trusted } = options;

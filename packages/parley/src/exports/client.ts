@@ -70,9 +70,9 @@ export interface ConnectOptions extends InterfaceWishes, CallDefaults {
   /** Credentials from `parley-a2a/credentials`. Default: anonymous. */
   readonly credentials?: CredentialProvider;
   /**
-   * Origins that the caller trusts like that of the url given to `connect`. They may see the credentials and be
-   * private. On Node.js, other origins that a card, a catalog or a redirect names must be public. The exception is an
-   * agent that is private itself.
+   * Origins that the caller trusts like that of the url given to `connect`. They may get the credentials and be
+   * private. On Node.js, other origins that a card, a catalog or a redirect names must be public, unless the agent
+   * itself is private.
    */
   readonly trustedOrigins?: readonly string[];
   /** The tenant of all calls, instead of the one that the card names. */
@@ -88,8 +88,9 @@ export interface ConnectOptions extends InterfaceWishes, CallDefaults {
   /** Cache of cards. Default: in memory, for all clients of the process. Each `fetch` has entries of its own. */
   readonly cardCache?: CardCache;
   /**
-   * Headers of requests for the card, for protected cards. They go only to the origin of the url given to `connect`. If
-   * a catalog there names a card elsewhere, that request has no such headers. Such cards are not cached.
+   * Headers of requests for the card, for protected cards. They are sent only to the origin of the url given to
+   * `connect`. If a catalog there names a card on another origin, that request does not have them. Such cards are not
+   * cached.
    */
   readonly cardHeaders?: Readonly<Record<string, string>>;
   /**
@@ -121,20 +122,22 @@ export interface InProcessPath {
 }
 
 const sharedCards = memoryCardCache();
-/** All streams of the process share it: each of them alone could hold up the others for its whole time. */
+/**
+ * Shared by all streams of the process: with a budget for each, one stream could delay the others for its whole time.
+ */
 const streamTurn = new TurnBudget(callerClock, 10);
 const sharedKeySets: VerifierRuntime['cache'] = new Map();
 const CARD_TIMEOUT_MS = 30_000;
 const ignored = (): void => {};
 
-/** The default of options: no code that checks them is loaded. */
+/** The default of options, which needs no check, so that its code is not loaded. */
 const NO_OPTIONS = {};
 
 /**
  * Creates a client for an agent: by base url, url of a card, entry of a catalog, or card. A server object stands for an
- * agent of the same process. Fetches only the card. The first operation calls the agent. If the card lists no interface
- * that fits, the extended card is asked for, which may list more.
- * @throws AgentCardError if no card is found, or if it is not signed as `signatures` asks.
+ * agent of the same process. Fetches only the card, and the first operation calls the agent. If the card lists no
+ * interface that fits, the client asks for the extended card, which may list more.
+ * @throws AgentCardError if no card is found, or if it is not signed as `signatures` requires.
  * @throws A2AError UNSUPPORTED_OPERATION if the agent has no known interface.
  * @throws OptionsError if a server object has no agent at `path`, or if an option is a promise.
  */
@@ -147,7 +150,7 @@ export async function connect(
   const named = await namedAgent(agent);
   if (typeof named === 'object' && IN_PROCESS in named) {
     const { card, binding } = await named[IN_PROCESS]({ path: options.path });
-    // A server object needs no signature: no wire can have changed its card.
+    // The card of a server object needs no signature, because it was not sent over a network.
     const { signatures: _, ...rest } = options;
     return connectTo(card, { ...rest, bindings: [binding] });
   }
@@ -198,7 +201,7 @@ export interface FetchCardOptions
 
 /**
  * The card of an agent, even if it offers no interface that this client can call.
- * @throws AgentCardError if no card is found, or if it is not signed as `signatures` asks.
+ * @throws AgentCardError if no card is found, or if it is not signed as `signatures` requires.
  */
 export async function fetchAgentCard(
   given: string | AgentCard,
@@ -252,7 +255,7 @@ async function cardCacheOf({ cardCache = sharedCards, fetch }: FetchCardOptions)
   return (await import('../client/fetch-cache.js')).cacheOfFetch(cardCache, fetch, callerIds);
 }
 
-/** Undefined without `signatures`: then no code for them is loaded. */
+/** Undefined without `signatures`: then the code that verifies is not loaded. */
 async function verifiedCards(
   { signatures, fetch }: Pick<ConnectOptions, 'signatures' | 'fetch'>,
   caller: HttpCaller,
@@ -263,7 +266,7 @@ async function verifiedCards(
   return VerifiedCards.by(signatures, { fetch: caller.request, clock: callerClock, cache });
 }
 
-/** A card as a caller gives it: of any version, and not checked yet. */
+/** A card from a caller: of any version, and not validated yet. */
 interface GivenCard {
   readonly url?: unknown;
   readonly supportedInterfaces?: unknown;
@@ -272,7 +275,7 @@ interface GivenCard {
   readonly additional_interfaces?: unknown;
 }
 
-/** Urls of the caller. A card that is an object is the caller's too. */
+/** The urls that the caller gave. A card passed as an object is trusted as well. */
 function trustedUrls(agent: string | GivenCard, { trustedOrigins = [] }: ConnectOptions): readonly string[] {
   if (typeof agent === 'string') return [agent, ...trustedOrigins];
   const { supportedInterfaces, supported_interfaces, additionalInterfaces, additional_interfaces } = agent;
@@ -292,7 +295,7 @@ function callerOf(options: ConnectOptions, trusted: readonly string[]): HttpCall
 }
 
 interface ConnectedOptions {
-  /** As the caller named it. */
+  /** The reference that the caller gave. */
   readonly agent: string | AgentCard;
   readonly card: AgentCard;
   readonly url: string | undefined;
@@ -304,7 +307,7 @@ interface ConnectedOptions {
 }
 
 function clientOf({ agent, card, url, interfaces, options, runtime, caller, verified }: ConnectedOptions): Client {
-  // A catalog may name a card on another origin, which gets no credentials for that.
+  // A catalog may name a card on another origin, which does not become trusted.
   const given = trustedUrls(agent, options);
   const trusted = new Set(given.map(originOf));
   const transports = transportSource({ card, caller, options, given, trusted });
@@ -335,9 +338,9 @@ function clientOf({ agent, card, url, interfaces, options, runtime, caller, veri
 }
 
 interface TransportOptions extends Pick<ConnectedOptions, 'card' | 'caller' | 'options'> {
-  /** The urls of the caller. */
+  /** The urls that the caller gave. */
   readonly given: readonly string[];
-  /** Their origins. Transports add their own. */
+  /** Their origins, to which transports add their own. */
   readonly trusted: Set<string>;
 }
 

@@ -16,7 +16,7 @@ import type { ConnectOptions, FetchCardOptions, InProcessPath } from './client.j
 import { checkPlatform } from './platform.js';
 
 const amount = Type.Optional(Type.Number({ minimum: 0 }));
-/** A time or a size, which may have no bound. */
+/** A time or a size; Infinity means no limit. */
 const bound = Type.Optional(custom((value) => typeof value === 'number' && value > 0, 'must be a number above 0'));
 const some = Type.Optional(texts);
 const headers = Type.Optional(mapOf(text));

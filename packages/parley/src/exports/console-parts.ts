@@ -4,11 +4,14 @@ import type { Exchange } from '../bindings/http/exchange.js';
 import { missingPackage } from '../errors/missing-package.js';
 import type * as receiver from './push-receiver.js';
 
-/** Bundles leave both out. The console depends on the types of this package, and compiles later. */
+/**
+ * A variable, so that bundlers leave the package out, and so that this package compiles before the console, which needs
+ * its types.
+ */
 const CONSOLE_PACKAGE = 'parley-a2a-console';
 const RECEIVER_MODULE = 'parley-a2a/push-receiver';
 
-/** Loads a module that has to be installed. Bundlers of Workers refuse an `import` of a name that they do not know. */
+/** Loads an installed module. Bundlers of Workers refuse an `import` of a variable. */
 async function load<Module>(name: string): Promise<Module> {
   const { createRequire } = process.getBuiltinModule('module');
   return createRequire(import.meta.url)(name) as Module;
@@ -16,12 +19,12 @@ async function load<Module>(name: string): Promise<Module> {
 
 const send = (url: string, init: RequestInit): Promise<Response> => fetch(url, init);
 
-/** The packages of the console of a host. */
+/** Loads the packages of the console of a host. */
 export const consoleParts: ConsoleParts = {
   loadConsole: () =>
     load<ConsolePackage>(CONSOLE_PACKAGE).catch(missingPackage('The option console needs', CONSOLE_PACKAGE)),
   fetch: send,
-  // The webhooks read the keys of this server themselves, which may be on a private address.
+  // The receiver fetches the keys of this server, which may be on a private address.
   loadReceiver: async () => {
     const { PushReceiver } = await load<typeof receiver>(RECEIVER_MODULE);
     const own = { plainHttp: true, fetch: send };
@@ -30,7 +33,7 @@ export const consoleParts: ConsoleParts = {
   },
 };
 
-/** The console of a handler, for requests that came directly. */
+/** The console of a handler, for requests without a proxy. */
 export function consoleAt(options: Omit<DirectConsoleOptions, 'load'>): Exchange {
   return directConsole({ ...options, load: async () => consoleParts }).exchange;
 }

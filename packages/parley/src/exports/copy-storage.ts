@@ -12,17 +12,17 @@ export interface CopyStorageOptions {
   readonly to: string;
   /** Backends of the urls, such as `postgresBackend` of `parley-a2a-postgres`. SQLite needs none. */
   readonly backends?: readonly StorageBackend[];
-  /** Goes on with a copy that was interrupted: tasks that are there already stay as they are. */
+  /** Continues an interrupted copy: tasks that are in the target already stay unchanged. */
   readonly resume?: boolean;
-  /** Hears the number of tasks that were copied, and of all tasks. */
+  /** Called with the number of copied tasks, and of all tasks. */
   readonly onProgress?: (tasks: number, all: number) => void;
 }
 
 /**
- * Copies all tasks of a database into another one, with their logs, waiting turns, push configurations and idempotency
- * keys. Compares the numbers at the end. No server may use either database.
+ * Copies all tasks of a database into another one, with their logs, queued turns, push configurations and idempotency
+ * keys. Compares the counts at the end. No server may use either database.
  * @throws OptionsError for a url that names no database to copy. StorageError if a server uses one of them, if the
- * target is not empty, or if the copy is not whole.
+ * target is not empty, or if the copy is incomplete.
  */
 export async function copyStorage(options: CopyStorageOptions): Promise<CopiedCounts> {
   const { from, to, backends = [], ...others } = options;

@@ -28,7 +28,7 @@ export function basicUsersFile(path: string): () => Promise<readonly BasicUser[]
 
 /** Options of `credentialAuthenticator`. */
 export interface CredentialOptions {
-  /** Gets failures to read a file again. */
+  /** Logs failures to reload a file. */
   readonly logger?: Logger;
   /** Further authenticators, such as `tokenAuthenticator`. */
   readonly others?: readonly Authenticator[];
@@ -41,8 +41,8 @@ const optionSchemas: OptionSchemas<CredentialOptions> = {
 const credentialOptionsSchema = closed(optionSchemas);
 
 /**
- * The authenticator for the credentials that `readServerConfig` found in the environment. It takes each of them, or
- * needs all of them, as the member `require` says. `undefined` if there are none.
+ * Makes the authenticator for the credentials that `readServerConfig` found in the environment. A request needs one of
+ * them, or all of them, as the member `require` says. `undefined` if there are none.
  * @throws OptionsError if a file cannot be read or has invalid entries, or if all credentials are needed and there is
  * one kind only.
  */
@@ -84,7 +84,7 @@ export async function credentialAuthenticator(
   return needsAll ? allOf(...members, { differentUsers: require === 'all-users' }) : anyOf(...members);
 }
 
-/** The keys of the environment and of a file. The same array stands for the same keys. */
+/** The keys of the environment and of a file. Returns the same array if nothing has changed. */
 function joinedKeys(
   fixed: readonly ApiKey[],
   read: () => Promise<readonly ApiKey[]>,
@@ -97,7 +97,7 @@ function joinedKeys(
   };
 }
 
-/** The user with the only common name of a certificate. */
+/** The user of a certificate with exactly one common name, whose subject is that name. */
 function byCommonName({ subject: { CN: commonNames = [] } }: ClientCertificate) {
   const [subject] = commonNames;
   return commonNames.length === 1 && subject ? { subject, name: subject } : undefined;

@@ -45,7 +45,7 @@ export { CredentialsError, type CredentialsFault } from '../errors/credentials-e
 export { printableUrl, urlSecrets } from '../telemetry/printable-url.js';
 export { isSecretName } from '../telemetry/redaction.js';
 
-/** The ports of a client. Its requests reach private addresses only at origins that the caller has named. */
+/** The ports of a client. Its requests can reach private addresses only at origins that the caller has named. */
 function runtimeFor(options: Pick<OAuthClientOptions, 'issuer' | 'endpoints' | 'endpointOrigins' | 'trustedOrigins'>) {
   const { issuer, endpoints, endpointOrigins = [] } = Object(options) as typeof options;
   const named: readonly string[] = endpoints === undefined ? [] : Object.values(endpoints);
@@ -130,9 +130,9 @@ export function credentialedFetch(provider: CredentialProvider, options: Credent
 }
 
 /**
- * Makes a function that blanks out credentials in requests, headers, bodies, events and errors. It finds members of
- * JSON and parameters by their names, credentials of HTTP by their scheme, and `secrets` anywhere, also if they are
- * encoded. `names` are further secret names in lower case. Texts may be cut at any place.
+ * Makes a function that removes credentials from requests, headers, bodies, events and errors. It finds members of JSON
+ * and parameters by their names, credentials of HTTP by their scheme, and `secrets` anywhere, even if they are encoded.
+ * `names` are further secret names in lower case. Texts may be truncated anywhere.
  * @throws OptionsError for anything but a list of secrets.
  */
 export function redactor(secrets: readonly string[] = [], names?: ReadonlySet<string>): (text: string) => string {

@@ -5,8 +5,8 @@ import { systemClock } from './runtime.js';
 import type { AgentHandler } from './server.js';
 
 /**
- * An agent as middleware of Express 5: `app.use('/agents/echo', toExpress(handler))`. It answers everything below its
- * path, with or without a body parser before it.
+ * Makes middleware of Express 5 from an agent: `app.use('/agents/echo', toExpress(handler))`. It answers every request
+ * below its path, with or without a body parser before it.
  * @throws OptionsError for anything but an agent of `createAgentHandler`.
  */
 export function toExpress(handler: AgentHandler): [RequestHandler, ErrorRequestHandler] {

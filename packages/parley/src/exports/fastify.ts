@@ -5,8 +5,8 @@ import { systemClock } from './runtime.js';
 import type { AgentHandler } from './server.js';
 
 /**
- * An agent as a plugin of Fastify 5: `app.register(toFastify(handler), { prefix: '/agents/echo' })`. It answers
- * everything below its prefix.
+ * Makes a plugin of Fastify 5 from an agent: `app.register(toFastify(handler), { prefix: '/agents/echo' })`. It answers
+ * every request below its prefix.
  * @throws OptionsError for anything but an agent of `createAgentHandler`.
  */
 export function toFastify(handler: AgentHandler): FastifyPluginCallback {

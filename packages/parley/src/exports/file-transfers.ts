@@ -18,8 +18,8 @@ export { FILES_EXTENSION } from '../operations/files-extension.js';
 
 /**
  * Uploads a file to the place that the card of an agent declares. To send the file, put the returned url into a part of
- * a message. Checks the size and digest that the agent answers with. Files from 8 MiB go on after a cut connection, if
- * the agent takes uploads in several requests and the content is no stream.
+ * a message. Checks the size and digest in the agent's answer. Uploads from 8 MiB resume after a lost connection, if
+ * the agent accepts uploads in several requests and the content is no stream.
  * @throws A2AError UNSUPPORTED_OPERATION if the card declares no place for files.
  * @throws A2AError if the agent refuses the file, ConnectionError if the connection fails, or the reason of the signal.
  */
@@ -28,13 +28,13 @@ export async function uploadFile(
   source: UploadSource,
   options: UploadOptions = {},
 ): Promise<UploadedFile> {
-  // Loaded by the calls that need it: most clients send no files beside their messages.
+  // Loaded on demand: most clients do not transfer files.
   const { uploadFile: upload } = await import('../client/files/file-upload.js');
   return upload(agent, source, options, { clock: callerClock, random: Math.random });
 }
 
 /**
- * Downloads a file of an agent: a url, or a part that has one. The stream continues after lost connections by range
+ * Downloads a file of an agent: a url, or a part that has one. The stream resumes after lost connections by range
  * requests, as long as the file stays the same.
  * @throws RefusedAddressError for a file on another origin, unless `otherOrigins` is given.
  * @throws A2AError if the agent refuses, or its file is too large. ConnectionError if it cannot be reached.

@@ -55,13 +55,14 @@ export function memoryFileStore(options: { readonly storeBytes?: number } = {}):
   return new MemoryFileStore({ ...options, clock: systemClock });
 }
 
-/** Stores by their paths: one quota counts the files of a directory, however many servers of this process use it. */
+/** Stores by their paths, so that all servers of this process share the quotas of a directory. */
 const directories = new Map<string, FileStore>();
 
 /**
- * Files in a directory of this process, which is made if it is missing. Their bytes are synced to the disk before a
- * file is there. A lock on the file `parley-lock` keeps other processes away from the directory. `leftoverMs` is the
- * age at which a sweep removes what a crash has left; default 1 hour. A second call with a path gives the first store.
+ * Files in a directory of this process, which is created if it is missing. The bytes of a file are synced to the disk
+ * before it becomes visible. A lock on the file `parley-lock` keeps other processes out of the directory. `leftoverMs`
+ * is the age at which a sweep removes the leftovers of a crash; default 1 hour. A second call with the same path
+ * returns the same store.
  */
 export function directoryFileStore(options: { readonly path: string; readonly leftoverMs?: number }): FileStore {
   checkOptions({ subject: 'directoryFileStore', schema: directorySchema, options });
@@ -73,7 +74,7 @@ export function directoryFileStore(options: { readonly path: string; readonly le
   return store;
 }
 
-/** The lock of the operating system on a file. It ends with the process. Hosts without SQLite have no such lock. */
+/** A file lock of the operating system, by SQLite. It ends with the process. Hosts without SQLite have no such lock. */
 function lockOn(path: string): DirectoryLock {
   if (!hasSqlite()) return { release: () => {} };
   try {

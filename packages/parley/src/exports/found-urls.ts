@@ -8,9 +8,9 @@ import { isPublicAddress } from '../net/public-address.js';
 import { guardedFetch } from './guarded-fetch.js';
 
 /**
- * A `fetch` for urls that an agent, a card or a catalog names, and not the caller. They must lead to public addresses.
- * If a url that the caller gave leads to a private address itself, they may lead anywhere: that agent is inside the
- * network already. Undefined on hosts that cannot check addresses.
+ * A `fetch` for urls that an agent, a card or a catalog names. They must lead to public addresses. If a url that the
+ * caller gave leads to a private address itself, they may lead anywhere, because that agent is in the private network.
+ * Undefined on hosts that cannot check addresses.
  */
 export function fetchOfFoundUrls(given: readonly string[], send: Fetch): Fetch | undefined {
   const lookup = systemLookup();
@@ -30,7 +30,7 @@ export function fetchOfFoundUrls(given: readonly string[], send: Fetch): Fetch |
   };
 }
 
-/** Tells whether a url or address that the caller gave leads to a private address. Looks it up once. */
+/** Makes a function that returns whether a url that the caller gave leads to a private address. Looks it up once. */
 export function insideOf(given: readonly string[], lookup: NameLookup | undefined): () => Promise<boolean> {
   let inside: Promise<boolean> | undefined;
   return () => {

@@ -27,9 +27,9 @@ export function canCheckAddresses(): boolean {
 }
 
 /**
- * A `fetch` for urls that come from others. It calls only public addresses and those of `allow`, follows up to three
- * redirects of a GET, and sends no credentials across origins. On Node.js it checks the address of each connection.
- * Other hosts cannot. There it calls only names in `allow`, and urls with an allowed IP address instead of a name.
+ * A `fetch` for untrusted urls. It calls only public addresses and those of `allow`, follows up to three redirects of a
+ * GET, and sends no credentials across origins. On Node.js it checks the address of each connection. Other hosts
+ * cannot, so there it calls only names in `allow`, and urls with an allowed IP address instead of a name.
  * @throws OptionsError naming every entry of `allow` and `only` that is no destination.
  */
 export function guardedFetch(options: GuardedFetchOptions = {}): DocumentFetch {

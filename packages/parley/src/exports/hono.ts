@@ -7,8 +7,8 @@ import type { AgentHandler } from './server.js';
 export type { HonoContext } from '../adapters/hono/to-hono.js';
 
 /**
- * An agent as a handler of Hono 4: `app.use('/agents/echo/*', toHono(handler))`. It answers everything below the path
- * it is used under. The `url` of the agent ends with that path.
+ * Makes a handler of Hono 4 from an agent: `app.use('/agents/echo/*', toHono(handler))`. It answers every request below
+ * the path of its route. The `url` of the agent ends with that path.
  * @throws OptionsError if the agent has no `url`.
  */
 export function toHono(

@@ -37,7 +37,7 @@ interface HostSetupOptions {
 /** Defaults that differ between a server with a socket and a handler behind another host. */
 interface HostDefaults {
   readonly logger: Logger;
-  /** True if probes, figures, log lines and compression are on by default. */
+  /** True if probes, metrics, log lines and compression are on by default. */
   readonly operates: boolean;
   readonly compressor: (options: { readonly gzipLevel?: number; readonly brotliQuality?: number }) => Compressor;
 }
@@ -52,7 +52,7 @@ export interface HostSetup {
 
 /**
  * Maps the options of an application to those of a host of agents.
- * @throws OptionsError for a proxy or a host name that is none, and for two places of tasks.
+ * @throws OptionsError for an invalid proxy or host name, and for both a storage and a task store.
  */
 export function hostSetup({ subject, agents, options, defaults }: HostSetupOptions): HostSetup {
   const logger = steadyLogger(options.logger ?? defaults.logger);
@@ -118,7 +118,7 @@ interface TaskPlace extends Pick<HostSetupOptions, 'subject' | 'agents' | 'optio
   readonly logger: Logger;
 }
 
-/** The storage given, memory that writes through to a task store, or memory. A task store serves the first agent. */
+/** The given storage, memory that writes through to a task store, or memory. A task store is for the first agent. */
 function taskPlace({ subject, agents, options: { storage, taskStore: store }, logger }: TaskPlace): TaskStorage {
   if (storage !== undefined && store !== undefined) {
     throw new OptionsError(subject, ['needs either storage or taskStore, not both']);
@@ -130,7 +130,7 @@ function taskPlace({ subject, agents, options: { storage, taskStore: store }, lo
   return storeBackedStorage({ store, working, agent, clock: systemClock, ids: systemIds, logger });
 }
 
-/** Loaded with the first secret: most servers never have one. */
+/** Loaded with the first secret, because most servers have none. */
 function sealer(keys: readonly string[]): SecretSealer {
   const box = new LoadedOnDemand(async () => {
     const { SecretBox } = await import('../secrets/secret-box.js');

@@ -27,7 +27,7 @@ interface InProcessHostOptions {
   readonly options: AgentHandlerOptions;
   /** The user of every call. Absent: as the authenticator of the agent decides. */
   readonly user: User | undefined;
-  /** Hears what the logger of the options hears, and passes it on. */
+  /** Wraps the logger of the options. */
   readonly listener: (logger: Logger) => Logger;
   readonly clock: Clock;
   readonly ids: IdSource;

@@ -85,9 +85,9 @@ export interface A2AHostOptions extends ServerOptions {
 
 /** Times of a shutdown, in ms. */
 interface CloseOptions {
-  /** Longest time of running calls and turns. Default 5 s each. */
+  /** Time limit of running calls and turns, in ms. Default 5 s each. */
   readonly graceMs?: number;
-  /** Time in which requests are still answered while `/readyz` fails, so that load balancers notice. Default 0. */
+  /** Time in ms for which requests are answered while `/readyz` fails, so that load balancers notice. Default 0. */
   readonly drainMs?: number;
 }
 
@@ -95,17 +95,17 @@ interface CloseOptions {
 export interface A2AHost extends InProcessAgent {
   /** The public cards by path. Until the server listens they show interfaces only under a configured url. */
   readonly agentCards: Readonly<Record<string, AgentCard>>;
-  /** All interfaces by path, with the cards that list them. Until the server listens as in `agentCards`. */
+  /** All interfaces by path, with the cards that list them. Until the server listens, as `agentCards`. */
   readonly interfaces: Readonly<Record<string, readonly BoundInterface[]>>;
-  /** The base url that clients are told; "" until the server listens, unless it is configured. */
+  /** The base url in cards; "" until the server listens, unless it is configured. */
   readonly url: string;
   /**
-   * The tasks of an agent, for the application's own code: those of anonymous callers, or of the owner given.
+   * The tasks of an agent, for code of the application: those of anonymous callers, or of the given owner.
    * @throws OptionsError if no agent is under the path, or it has a handler of its own.
    */
   tasksOf(path: string, owner?: TaskOwner): ServedTasks;
   /**
-   * The push deliveries of an agent, for the application's own code: listed, replayed, purged.
+   * The push deliveries of an agent, for code of the application, which can list, replay and purge them.
    * @throws OptionsError if no agent is under the path, or it has a handler of its own.
    */
   deliveriesOf(path: string): ServedDeliveries;
@@ -119,14 +119,14 @@ export interface A2AHost extends InProcessAgent {
   /**
    * Erases the data of a user: tasks, conversations, push configurations, idempotency keys and files. Running turns are
    * canceled first. New messages of the user are refused with UNAVAILABLE meanwhile.
-   * @throws StorageError if something cannot be erased. Repeat the call: it goes on.
+   * @throws StorageError if something cannot be erased. A repeated call erases the rest.
    */
   eraseOwner(owner: OwnerQuery, options?: Pick<EraseOwnerOptions, 'graceMs' | 'onProgress'>): Promise<ErasedCounts>;
   /** Accepts connections, by default on port 8080 of 127.0.0.1; port 0 takes a free one. */
   listen(port?: number, host?: string): Promise<{ readonly url: string }>;
   /**
    * Fails `/readyz`, and answers requests for `drainMs` (default 0). Then accepts no more connections, lets calls and
-   * turns end for a grace (default 5 s each), and cuts the rest. The storage stays open.
+   * turns end within a grace (default 5 s each), and aborts the rest. The storage stays open.
    */
   close(options?: CloseOptions): Promise<void>;
   /** Answers a request without a socket. `platform` is as in `AgentHandler`. */
@@ -139,9 +139,9 @@ export interface A2AServer extends Omit<A2AHost, 'agentCards' | 'interfaces' | '
   readonly agentCard: AgentCard;
   /** All interfaces, with the cards that list them. */
   readonly interfaces: readonly BoundInterface[];
-  /** The tasks of anonymous callers, for the application's own code. */
+  /** The tasks of anonymous callers, for code of the application. */
   readonly tasks: ServedTasks;
-  /** The push deliveries of all tasks: listed, replayed, purged. */
+  /** The push deliveries of all tasks, to list, replay and purge. */
   readonly deliveries: ServedDeliveries;
   /** The tasks of one owner. */
   tasksOf(owner: TaskOwner): ServedTasks;
@@ -178,8 +178,8 @@ export async function exportOwner(options: Omit<ExportOwnerOptions, 'clock' | 'i
 }
 
 /**
- * A server of one agent, complete with its card, both HTTP bindings, streaming, and tasks in memory or the storage
- * given.
+ * Makes a server of one agent with its card, both HTTP bindings, streaming, and tasks in memory or in the given
+ * storage.
  * @throws OptionsError naming every option that is unknown or wrong.
  */
 export function createA2AServer(options: A2AServerOptions): A2AServer {
@@ -209,7 +209,7 @@ export function createA2AServer(options: A2AServerOptions): A2AServer {
 }
 
 /**
- * A server of several agents, each under its path with its own card and tasks; `GET /` lists them.
+ * Makes a server of several agents, each under its path with its own card and tasks; `GET /` lists them.
  * @throws OptionsError naming every option that is unknown or wrong.
  */
 export function createA2AHost(options: A2AHostOptions): A2AHost {

@@ -4,7 +4,10 @@ import { systemClock } from './runtime.js';
 import type { OpenSqliteOptions } from './sqlite.js';
 import { stderrLogger } from './stderr-logger.js';
 
-/** Opens a SQLite storage. `leases`: `keep` if the processes that hold them still run. Default: `void`. */
+/**
+ * Opens a SQLite storage. `leases`: `keep` if the processes that hold leases still run. Default: `void`, which ends all
+ * leases.
+ */
 export function openSqlite(
   { path, durability, eventLogBytes, logger = stderrLogger }: OpenSqliteOptions,
   leases?: 'void' | 'keep',

@@ -26,7 +26,7 @@ export function operatorApi(options: OperatorApiOptions = {}): HostExtension {
   return operatorExtension(checkOptions({ subject: 'operatorApi', schema, options }));
 }
 
-/** Reads the state of all replicas on a storage. Changes nothing but the row that every readiness check writes. */
+/** Reads the state of all replicas on a storage. Writes only the row that every readiness check writes. */
 export async function readClusterStatus(storage: TaskStorage): Promise<ClusterStatus> {
   if (Object(storage).accept === undefined)
     refuseArgument('readClusterStatus', 'a storage, such as await openStorage(url)', storage);

@@ -1,11 +1,11 @@
 import { OptionsError } from '../errors/options-error.js';
 
 /**
- * Refuses a host that lacks what the library is made of. Otherwise its first call would fail in the middle.
- * @throws OptionsError with the version of Node.js that is needed.
+ * Refuses a host that lacks features that the library uses. Otherwise a later call would fail.
+ * @throws OptionsError with the required version of Node.js.
  */
 export function checkPlatform(subject: string): void {
-  // The newest of all that the library uses.
+  // The newest feature that the library uses.
   if (URL.parse !== undefined) return;
   const { process } = globalThis as { readonly process?: { readonly versions?: { readonly node?: string } } };
   const version = process?.versions?.node;

@@ -21,9 +21,9 @@ export type { SeenNotifications } from '../push/receiver/seen-notifications.js';
  * @throws OptionsError for wrong options, and if senders need no secret.
  */
 export class PushReceiver extends Receiver {
-  /** For `node:http`, Express and the like. Use it before parsers of bodies. */
+  /** For `node:http` and frameworks on it, such as Express. Use it before body parsers. */
   readonly listener: PushListener = pushListener(this);
-  /** For hosts with Request and Response. */
+  /** For hosts with `Request` and `Response`. */
   readonly fetch = (request: Request): Promise<Response> => answerWebRequest(this, request);
 
   constructor(options: PushReceiverOptions) {

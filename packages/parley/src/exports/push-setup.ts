@@ -9,7 +9,7 @@ import type { SendPost } from '../net/posts.js';
 import { systemClock } from './runtime.js';
 
 /**
- * The ports of push notifications by the option.
+ * Makes the ports of push notifications from the option.
  * @throws OptionsError on a host that cannot check addresses, if the option allows no hosts.
  */
 export function pushPorts(subject: string, push: boolean | PushOptions): PushPorts | undefined {
@@ -33,7 +33,7 @@ export function pushPorts(subject: string, push: boolean | PushOptions): PushPor
   };
 }
 
-/** Sends by the `fetch` of the application, or only to allowed destinations. The first notification loads the code. */
+/** Sends by the `fetch` of the application, or by a guarded one. Its code is loaded with the first notification. */
 async function loadedSend(ofApplication: DocumentFetch | undefined, guard: DestinationOptions): Promise<SendPost> {
   const clock = systemClock;
   if (ofApplication === undefined) {
@@ -57,7 +57,7 @@ export function publishedKeys(push: boolean | PushOptions): readonly KeySource[]
   return [async () => signature.keys.map((await import('../push/signing-keys.js')).publicKeyOf)];
 }
 
-/** A host that cannot check addresses calls only the names that it may call at any address. */
+/** The problem of a host name on hosts that cannot check addresses: it must be allowed at any address. */
 function nameProblem(destinations: Destinations, url: URL): string | undefined {
   const destination = destinationOf(url);
   const isAllowed = destinations.allows(destination, destination.host) || destinations.allowsName(destination);

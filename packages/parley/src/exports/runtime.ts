@@ -3,7 +3,7 @@ import type { IdSource } from '../runtime/id-source.js';
 import { LONGEST_TIMER_MS, longTimer } from '../runtime/long-timers.js';
 import { uuids } from '../runtime/uuids.js';
 
-/** Read anew each time: tests may replace `Date`. */
+/** Not bound once, because tests may replace `Date`. */
 const now = () => Date.now();
 
 /** The time of the machine. */
@@ -13,7 +13,7 @@ export const systemClock: Clock = {
   after: (ms, task) => {
     if (ms > LONGEST_TIMER_MS) return longTimer(systemClock.after, ms, task);
     const timer = setTimeout(task, ms);
-    // Not every host has timers that can let the process end.
+    // Not every host has timers that let the process end.
     (timer as { unref?(): void }).unref?.();
     return () => clearTimeout(timer);
   },
@@ -26,7 +26,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** The same for waiting callers: a running timer keeps the process alive. */
+/** As `systemClock`, for waiting callers: a running timer keeps the process alive. */
 export const callerClock: Clock = {
   ...systemClock,
   after: (ms, task) => {
@@ -36,13 +36,13 @@ export const callerClock: Clock = {
   },
 };
 
-/** Ids of random bytes of the machine. Bundlers leave them out of clients, which have their own. */
+/** Ids from the random bytes of the host. Clients do not use them, so that bundlers leave them out. */
 export const systemIds: IdSource = /* @__PURE__ */ uuids({
   now,
   fill: (bytes) => void crypto.getRandomValues(bytes),
 });
 
-/** The random ids of clients: smaller to load. Pages without TLS have no `randomUUID`. */
+/** The random ids of clients, with less code. Pages without TLS have no `randomUUID`. */
 export const callerIds: Pick<IdSource, 'random'> = {
   random: () => crypto.randomUUID?.() ?? uuidOf(crypto.getRandomValues(new Uint8Array(16))),
 };

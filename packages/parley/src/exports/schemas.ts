@@ -43,13 +43,13 @@ export interface AgentSchemasOptions extends DataSchemas {
   /** By the ids of skills. */
   readonly skills?: Readonly<Record<string, DataSchemas>>;
   readonly extensions?: readonly SchemaExtension[];
-  /** The longest wait for schemas that need time, in ms; default 5,000. */
+  /** Time limit for async schemas, in ms; default 5,000. */
   readonly timeoutMs?: number;
 }
 
 const TIMEOUT_MS = 5_000;
 const some = Type.Optional(Type.Unknown());
-/** The names of the options. Their values are checked apart, each with its place. */
+/** The names of the options. Their values are checked separately, with their places. */
 const optionsSchema = closed({
   agent: some,
   input: some,
@@ -60,8 +60,8 @@ const optionsSchema = closed({
 });
 
 /**
- * Schemas for the data and the metadata of an agent. Given in the option `schemas` of a server. A schema is a JSON
- * Schema (draft 2020-12, or the draft that `$schema` names), or one of a library that follows Standard Schema.
+ * Schemas for the data and the metadata of an agent, for the option `schemas` of a server. A schema is a JSON Schema
+ * (draft 2020-12, or the draft that `$schema` names), or one of a library that follows Standard Schema.
  * @throws OptionsError naming every schema that is wrong itself, or that could take unbounded time.
  */
 export function agentSchemas(options: AgentSchemasOptions): HostExtension {

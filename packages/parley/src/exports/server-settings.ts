@@ -1,2 +1,2 @@
-// Imports no other module at run time: tools read the table before they know what to do.
+// Loads no other module at run time, because tools read the table first.
 export { nameSettings, SERVER_SETTINGS, type ServerSetting, type SettingName } from '../app/server-settings.js';

@@ -102,8 +102,8 @@ export type { LimitName, ReachedLimit } from '../telemetry/reached-limit.js';
 export { systemClock, systemIds } from './runtime.js';
 
 /**
- * One agent without a server of its own. `url` is the public address of the agent, with the path at which a host mounts
- * it. Without `url`, Express and Fastify tell callers the address at which their request arrived, and `fetch` throws.
+ * One agent without its own server. `url` is the public address of the agent, with the path at which a host mounts it.
+ * Without `url`, Express and Fastify use the address of each request in the card, and `fetch` throws.
  */
 export type AgentHandlerOptions = AgentOptions & MountOptions & HostOptions;
 
@@ -115,7 +115,7 @@ export interface AgentHandler extends InProcessAgent {
   readonly url: string | undefined;
   /**
    * Answers requests, for hosts with the `Request` and `Response` of the web. `platform` is what the runtime passes
-   * beside the request. In Deno, Bun and Hono on Node.js it tells the address of the peer.
+   * beside the request. In Deno, Bun and Hono on Node.js it has the address of the peer.
    * @throws OptionsError as soon as it is read, if no `url` is configured.
    */
   readonly fetch: (request: Request, platform?: unknown) => Promise<Response>;
@@ -126,20 +126,20 @@ export interface AgentHandler extends InProcessAgent {
   /** Counts and logs a limit by which an adapter has ended a connection. */
   readonly limitReached: (reached: ReachedLimit) => void;
   /**
-   * Starts the agents: they take over the turns of an earlier process, and send pending notifications. Otherwise the
-   * first request does it. Rejects if the storage fails. It may then be called again.
+   * Starts the agents, which resume the turns of an earlier process and send pending notifications. Otherwise the first
+   * request starts them. Rejects if the storage fails. It may then be called again.
    */
   start(): Promise<void>;
-  /** The tasks of anonymous callers, or of the owner given. */
+  /** The tasks of anonymous callers, or of the given owner. */
   tasks(owner?: TaskOwner): ServedTasks;
-  /** The push deliveries of all tasks: listed, replayed, purged. */
+  /** The push deliveries of all tasks, to list, replay and purge. */
   deliveries(): ServedDeliveries;
-  /** Lets running turns end for a grace (default 5 s), then ends the streams. The storage stays open. */
+  /** Lets running turns end within a grace (default 5 s), then ends the streams. The storage stays open. */
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
 /**
- * An agent as a function from request to response, for Workers, Bun, Deno, Hono, Next.js and the like.
+ * Makes a function from request to response of an agent, for Workers, Bun, Deno, Hono, Next.js and other hosts.
  * @throws OptionsError naming every option that is unknown or wrong.
  */
 export function createAgentHandler(options: AgentHandlerOptions): AgentHandler {
@@ -193,13 +193,13 @@ export function createAgentHandler(options: AgentHandlerOptions): AgentHandler {
   const needsCertificate = options.authenticator?.needsClientCertificate === true;
   const fetched = { exchange, limitReached, clock: systemClock };
   if (url !== undefined && !needsCertificate) return { ...handler, fetch: fetchOf(fetched) };
-  // Not enumerable: a copy of the handler for Express or Fastify must not fail.
+  // Not enumerable, because a copy of the handler for Express or Fastify would call the getter, which may throw.
   return Object.defineProperty(handler, 'fetch', {
     get: needsCertificate ? refuseCertificates : refuseFetch,
   }) as AgentHandler;
 }
 
-/** The console below the path of an agent. Nothing of it is loaded before its first request. */
+/** The console below the path of an agent. Its code is loaded with its first request. */
 function consoleBelow(path: string, options: HostSetup['rule'] & Pick<ConsoleOptions, 'settings'>): HostExtension {
   const folder = `${path === '/' ? '' : path}/console`;
   return {
@@ -221,8 +221,8 @@ interface InProcessOptions {
 }
 
 /**
- * An agent of a server for `connect`, with a trusted user. The calls pass no authenticator. Only code that has the
- * server object can name a user, so never take the user from a request unchecked.
+ * An agent of a server for `connect`, with a trusted user. The calls skip the authenticator. Only code with the server
+ * object can name a user, so never take the user from a request unchecked.
  */
 export function inProcess(server: InProcessAgent, { path, user }: InProcessOptions = {}): InProcessAgent {
   if (Object(server)[IN_PROCESS] === undefined)
@@ -233,8 +233,8 @@ export function inProcess(server: InProcessAgent, { path, user }: InProcessOptio
 }
 
 /**
- * An exchange as a function from a web Request to a Response. The `fetch` of `createAgentHandler` is one already.
- * `limitReached` of the handler counts readers that are dropped.
+ * Makes a function from a web Request to a Response of an exchange. The `fetch` of `createAgentHandler` is such a
+ * function. `limitReached` of the handler counts readers that are dropped.
  */
 export function toFetch(
   exchange: Exchange,
@@ -252,7 +252,7 @@ function refuseCertificates(): never {
   ]);
 }
 
-/** Nothing but the configured url tells the public address: a web request repeats only what its sender wrote. */
+/** Only the configured url is the public address, because a web request contains only what its sender wrote. */
 function refuseFetch(): never {
   throw new OptionsError('createAgentHandler', ['url: is needed for fetch, such as "https://example.com/agents/echo"']);
 }

@@ -12,11 +12,11 @@ export { SqliteStorage } from '../store/sqlite/sqlite-storage.js';
 export interface OpenSqliteOptions {
   /** The database file; it and its folder are made if they are missing. */
   readonly path: string;
-  /** An acknowledged write survives a power loss (default), or only the end of the process. */
+  /** `power-loss` (default): an acknowledged write survives a power loss. `process`: only the end of the process. */
   readonly durability?: 'power-loss' | 'process';
-  /** Bytes of the event logs of finished tasks before the oldest are deleted. Default: 1 GiB. */
+  /** Maximum bytes of the event logs of finished tasks. Beyond it, the oldest are deleted. Default: 1 GiB. */
   readonly eventLogBytes?: number;
-  /** Hears when the file cannot be written and when it can again. Default: warnings and errors to standard error. */
+  /** Logs when the file becomes unwritable, and writable again. Default: warnings and errors to standard error. */
   readonly logger?: Logger;
 }
 

@@ -24,7 +24,7 @@ export function textLogger(options: TextLoggerOptions = {}): Logger {
 }
 
 function toStderr(line: string): void {
-  // Loads no module, because storages of hosts without Node.js share files with this one.
+  // Imports no module, because storages on hosts without Node.js load this file, too.
   process.getBuiltinModule('node:process').stderr.write(line);
 }
 

@@ -15,12 +15,12 @@ interface ServeStorageOptions extends StorageAddress {
   /** `memory:` or `sqlite:`. */
   readonly url: string;
   readonly logger: Logger;
-  /** `keep` if the processes that hold leases still run: an earlier storage process of theirs has ended. */
+  /** `keep` if the processes that hold leases still run, and only an earlier storage process has ended. */
   readonly leases: 'void' | 'keep';
 }
 
 /**
- * Opens the storage that this process has for others of the machine.
+ * Opens a storage and serves it to other processes of the machine.
  * @throws OptionsError for a wrong url, StorageError if the storage cannot be used.
  */
 export async function serveStorage({ url, leases, ...options }: ServeStorageOptions): Promise<StorageServer> {

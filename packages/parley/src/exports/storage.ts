@@ -101,7 +101,7 @@ export type { CopyStorageOptions } from './copy-storage.js';
 
 /** Options of `openStorage`. */
 interface OpenStorageOptions {
-  /** Hears of faults. Default: warnings and errors to standard error. */
+  /** Logs faults. Default: warnings and errors to standard error. */
   readonly logger?: Logger;
   /** Backends of further urls, such as `postgresBackend` of `parley-a2a-postgres`. */
   readonly backends?: readonly StorageBackend[];
@@ -138,9 +138,9 @@ export async function copyStorage(options: CopyStorageOptions): Promise<CopiedCo
 }
 
 /**
- * Erases all data of a user in a storage and a file store, also while servers use a shared storage. See `eraseOwner` of
- * `A2AHost` for a server with a storage of its own.
- * @throws StorageError if something cannot be erased. Repeat the call: it goes on.
+ * Erases all data of a user in a storage and a file store, even while servers use a shared storage. See `eraseOwner` of
+ * `A2AHost` for a server with its own storage.
+ * @throws StorageError if something cannot be erased. A repeated call erases the rest.
  */
 export async function eraseOwner(options: Omit<EraseOwnerOptions, 'clock' | 'ids'>): Promise<ErasedCounts> {
   const { checkOwnerOptions } = await import('./owner-options.js');
@@ -162,7 +162,7 @@ export interface TaskAccess extends Partial<Scope> {
   readonly storage: TaskStorage;
 }
 
-/** The tasks of one scope, for an application's own code. */
+/** The tasks of one scope, for code of the application. */
 export function scopedTasks(access: TaskAccess): ScopedTasks {
   if (Object(Object(access).storage).accept === undefined) refuseArgument('scopedTasks', '{ storage }', access);
   const { storage, agent = '/', tenant = '', owner = null } = access;

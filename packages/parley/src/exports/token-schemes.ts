@@ -65,7 +65,9 @@ export class OpenIdConnect extends OpenIdConnectScheme {
 
 const tokenOptionsSchema = closed({ logger: Type.Optional(withMethod('warn')) });
 
-/** The authenticator for the tokens that `readServerConfig` found in the environment. `logger` gets its failures. */
+/**
+ * Makes the authenticator for the tokens that `readServerConfig` found in the environment. `logger` logs its failures.
+ */
 export function tokenAuthenticator(config: TokenConfig, options: { readonly logger?: Logger } = {}): Authenticator {
   const subject = 'tokenAuthenticator';
   checkOptions({ subject, schema: tokenConfigSchema, options: config });

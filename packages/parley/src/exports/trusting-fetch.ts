@@ -2,14 +2,14 @@ import type { Fetch } from '../bindings/http/http-caller.js';
 import { originOf } from '../client/credential-guard.js';
 
 /**
- * A `fetch` that calls the origins of these urls, which the caller gave, wherever they lead. All others come from an
- * agent, a card or a document, and `fetchOfFoundUrls` calls them. Its code is loaded with the first of them.
+ * A `fetch` that calls the origins of `trusted` at any address. Other urls come from an agent, a card or a document,
+ * and go through `fetchOfFoundUrls`, whose code is loaded with the first of them.
  */
 export function fetchTrusting(trusted: readonly string[]): Fetch {
   const send: Fetch = (url, init) => fetch(url, init);
   const origins = new Set(trusted.map(originOf));
   let others: Promise<Fetch> | undefined;
-  /** The last trusted origin and a slash: a url that begins so has this origin, and need not be parsed. */
+  /** Cache of the last trusted origin with a slash: a url with this prefix need not be parsed. */
   let beginning = ' ';
   return async (url, init) => {
     if (url.startsWith(beginning)) return send(url, init);

@@ -2,14 +2,14 @@ import { OwnerBlockedError } from '../errors/owner-blocked-error.js';
 import { isOwnedBy, type OwnerQuery } from '../store/owner-query.js';
 import type { FileScope } from './file-store.js';
 
-/** A file that arrives in this process. */
+/** A file that this process is receiving. */
 export interface FileArrival {
-  /** @throws OwnerBlockedError if an erasure has met the file. */
+  /** @throws OwnerBlockedError if the data of its owner was erased meanwhile. */
   check(): void;
   end(): void;
 }
 
-/** The files that arrive in this process. An erasure meets those of its owner: they are not kept. */
+/** The files that this process is receiving. An erasure marks those of its owner, which are then not stored. */
 export class FileArrivals {
   readonly #open = new Set<{ readonly scope: FileScope; isErased: boolean }>();
 
@@ -24,7 +24,7 @@ export class FileArrivals {
     };
   }
 
-  /** Call it before the stored files are looked at. */
+  /** Call it before the stored files are listed. */
   erase(owner: OwnerQuery): void {
     for (const arriving of this.#open) if (isOwnedBy(owner, arriving.scope)) arriving.isErased = true;
   }

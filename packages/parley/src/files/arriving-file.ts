@@ -4,7 +4,7 @@ import type { FileFacts, NewFile } from './file-store.js';
 import { decideMediaType, type MediaTypeRules, RefusedTypeError, UNKNOWN_TYPE } from './media-type-rules.js';
 import { SNIFFED_BYTES } from './sniffed-type.js';
 
-/** The description of a file by its sender. It is checked against the bytes. */
+/** The sender's description of a file, which is checked against the bytes. */
 export interface DeclaredFile {
   readonly filename?: string | undefined;
   readonly mediaType?: string | undefined;
@@ -14,7 +14,7 @@ export interface DeclaredFile {
   readonly digest?: string | undefined;
 }
 
-/** A file that arrives, and the rules for it. */
+/** A file that is being received, and the rules for it. */
 interface ArrivingFileOptions extends Pick<NewFile, 'id' | 'createdAt' | 'expiresAt'> {
   readonly declared: DeclaredFile;
   readonly source: AsyncIterable<Uint8Array>;
@@ -23,7 +23,7 @@ interface ArrivingFileOptions extends Pick<NewFile, 'id' | 'createdAt' | 'expire
 }
 
 /**
- * A file for a store. Its chunks throw as soon as the bytes differ from the declaration: too many of them, or of a
+ * Makes a file for a store. Its chunks throw as soon as the bytes contradict the declaration: too many of them, or of a
  * refused type. The end throws for too few bytes and for a wrong digest.
  */
 export function arrivingFile(options: ArrivingFileOptions): NewFile {
@@ -60,7 +60,7 @@ class Arrival {
         continue;
       }
       if (this.#size < SNIFFED_BYTES) {
-        // The source may use the memory of the chunk again.
+        // Copied, because the source may reuse the memory of the chunk.
         head.push(new Uint8Array(chunk));
         continue;
       }

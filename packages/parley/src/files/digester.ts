@@ -1,4 +1,4 @@
-/** SHA-256 of bytes that arrive one after another. */
+/** SHA-256 of bytes that arrive in chunks. */
 export interface Digester {
   update(bytes: Uint8Array): void;
   /** The digest in base64. Called once, after the last bytes. */
@@ -14,7 +14,7 @@ interface HostModules {
     | undefined;
 }
 
-/** A new digester: that of the host, if it has one that takes bytes one after another, else one of our own. */
+/** Makes a digester: that of the host if it can hash in chunks, else `PortableDigester`. */
 export async function newDigester(): Promise<Digester> {
   const hash = (globalThis as { process?: HostModules }).process
     ?.getBuiltinModule?.('node:crypto')

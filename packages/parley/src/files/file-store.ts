@@ -1,7 +1,10 @@
 import type { OwnerFiles } from './owner-files.js';
 import type { UploadStore } from './upload-store.js';
 
-/** A user of an agent. All files of one have a quota together, because an operator may let a user name any tenant. */
+/**
+ * A user of an agent. All files of one share a quota in all tenants, because an operator may let a user name any
+ * tenant.
+ */
 export interface FileOwner {
   /** Id of the agent's task space. */
   readonly agent: string;
@@ -15,12 +18,12 @@ export interface FileScope extends FileOwner {
   readonly tenant: string;
 }
 
-/** A text for an owner. No two owners have the same. */
+/** A unique text for an owner. */
 export function fileOwnerText({ agent, owner }: FileOwner): string {
   return JSON.stringify([agent, owner]);
 }
 
-/** A text for a scope. No two scopes have the same. */
+/** A unique text for a scope. */
 export function fileScopeText({ agent, tenant, owner }: FileScope): string {
   return JSON.stringify([agent, tenant, owner]);
 }
@@ -37,37 +40,37 @@ export interface FileFacts {
 
 /** A file of a scope. Its bytes never change. */
 export interface StoredFile extends FileFacts {
-  /** Of 32 hex digits. The server makes it; no name from outside enters it. */
+  /** 32 hex digits. The server makes it; no untrusted name is part of it. */
   readonly id: string;
   /** In bytes. */
   readonly size: number;
   /** ms since the epoch. */
   readonly createdAt: number;
-  /** ms since the epoch. From then on no caller finds the file. */
+  /** ms since the epoch. After that no caller finds the file. */
   readonly expiresAt: number;
 }
 
-/** A file on its way into a store. */
+/** A file to store. */
 export interface NewFile {
   readonly id: string;
   readonly createdAt: number;
   readonly expiresAt: number;
-  /** In bytes, if the sender has told it. The store reserves so much of the quota at once. */
+  /** In bytes, if the sender has declared it. The store then reserves this part of the quota at once. */
   readonly size?: number | undefined;
   /**
-   * Throws if the bytes are not to be kept. The store reads it at most once, and never faster than it stores. A chunk
-   * holds until the next one is asked for: a store copies the bytes that it keeps.
+   * The bytes. Throws if they must not be stored. The store reads it at most once, and never faster than it writes. A
+   * chunk is valid until the next one is requested: a store copies the bytes that it keeps.
    */
   readonly chunks: AsyncIterable<Uint8Array>;
-  /** Called once after the last chunk. Throws if the file is not to be kept. */
+  /** Called once after the last chunk. Throws if the file must not be stored. */
   readonly finish: () => FileFacts;
 }
 
-/** The most that a store takes. */
+/** Limits of a store. */
 export interface FileLimits {
-  /** Of one file, in bytes. */
+  /** Maximum size of one file, in bytes. */
   readonly maxBytes: number;
-  /** Of all files of the owner, in bytes, with those that arrive at the same time. */
+  /** Maximum size of all files of the owner, in bytes, with those that are being received. */
   readonly ownerBytes: number;
 }
 
@@ -81,7 +84,7 @@ export interface FileRange {
 export interface OpenedFile {
   readonly file: StoredFile;
   /**
-   * To be read once. A chunk holds until the next one is asked for. If the reader leaves early, `return` of its
+   * Read it once. A chunk is valid until the next one is requested. If the reader leaves early, `return` of its
    * iterator releases the file.
    */
   readonly chunks: AsyncIterable<Uint8Array>;
@@ -94,7 +97,7 @@ export interface FileUsage {
   readonly bytes: number;
 }
 
-/** The least that a file counts for a quota, in bytes, so that many small files have a bound too. */
+/** The minimum that a file counts for a quota, in bytes, so that many small files are bounded, too. */
 export const LEAST_COUNTED_BYTES = 4096;
 
 /** The bytes of a file as they count for the quota of its owner. */
@@ -102,20 +105,20 @@ export function quotaBytes(size: number): number {
   return Math.max(size, LEAST_COUNTED_BYTES);
 }
 
-/** True for the form of our ids. A store looks at nothing else. */
+/** True if a text has the form of a file id. A store looks up nothing else. */
 export function isFileId(text: string): boolean {
   return /^[0-9a-f]{32}$/.test(text);
 }
 
 /**
- * Stores files as streams. A file is found only when all of it is stored. The bytes that a crash or an error leaves are
- * never read, and a sweep removes them. Expired files are not found any more.
+ * Stores files as streams. A file is visible only when all of it is stored. Bytes left by a crash or an error are never
+ * read, and a sweep removes them. Expired files are not found.
  */
 export interface FileStore {
   /**
-   * Stores a file. If the scope has a file of this id, that one is the answer, and the chunks are not read. If anything
-   * throws, nothing is left and nothing counts. Files that arrive together never pass `ownerBytes` in the end, in all
-   * processes of a store. They may be refused together, if only some of them have room.
+   * Stores a file. If the scope has a file of this id, that one is the result, and the chunks are not read. If anything
+   * throws, nothing stays and nothing counts. Files that are stored concurrently never exceed `ownerBytes` together, in
+   * all processes of a store. If only some of them have room, all may be refused.
    * @throws A2AError PAYLOAD_TOO_LARGE beyond `maxBytes`, RESOURCE_EXHAUSTED beyond `ownerBytes`.
    */
   put(scope: FileScope, file: NewFile, limits: FileLimits): Promise<StoredFile>;
@@ -129,24 +132,24 @@ export interface FileStore {
   /** Deletes a file. False if the scope has none of this id. */
   delete(scope: FileScope, id: string): Promise<boolean>;
   /**
-   * The stored files of an owner in all tenants. Uploads in several requests count with their bytes, other arriving
-   * files do not.
+   * The stored files of an owner in all tenants. Partial uploads count with their bytes; other files that are being
+   * received do not.
    */
   usage(owner: FileOwner): Promise<FileUsage>;
   /**
-   * Removes expired files of all scopes, and what crashes have left. Resolves to the number of removed files. Rejects
-   * at its end if some could not be read or removed. The next sweep tries them again.
+   * Removes expired files of all scopes, and bytes left by crashes. Resolves to the number of removed files. Rejects at
+   * its end if some could not be read or removed. The next sweep retries them.
    */
   sweep(): Promise<number>;
-  /** Uploads in several requests. Absent: the store takes none. */
+  /** Uploads in several requests. Absent: not supported. */
   readonly uploads?: UploadStore;
-  /** The files of users, for exports and erasures. Absent: the store can do neither. */
+  /** The files of users, for exports and erasures. Absent: neither is supported. */
   readonly owners?: OwnerFiles;
   /**
-   * Takes what the store needs, at the start of a server. A call takes it too. Absent: it needs nothing.
-   * @throws StorageError if another process has it.
+   * Acquires the resources of the store, at the start of a server. A call does it, too. Absent: nothing is needed.
+   * @throws StorageError if another process has the store.
    */
   open?(): Promise<void>;
-  /** Gives back what `open` has taken, when a server has ended. */
+  /** Releases the resources of `open`, at the end of a server. */
   close?(): Promise<void>;
 }

@@ -5,8 +5,8 @@ const MOST_CHARACTERS = 255;
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]/gu;
 
 /**
- * A name from outside as the name of a file without a folder; `undefined` if nothing is left. A name is only shown, and
- * is never a place in a store.
+ * Makes a safe file name without a folder from an untrusted name; `undefined` if nothing is left. A name is only shown,
+ * and never used as a path.
  */
 export function safeFilename(name: string | undefined): string | undefined {
   const last = name
@@ -19,7 +19,7 @@ export function safeFilename(name: string | undefined): string | undefined {
   return last === undefined || last === '' ? undefined : shortened(last);
 }
 
-/** The name with its ending, within the limit. */
+/** Shortens a name, but keeps its extension. */
 function shortened(name: string): string {
   const characters = [...name];
   if (characters.length <= MOST_CHARACTERS) return name;

@@ -2,17 +2,17 @@ import { A2AError } from '../errors/a2a-error.js';
 import type { Digester } from './digester.js';
 import { fileTooLarge } from './file-errors.js';
 
-/** A file that arrives in gzip (RFC 1952), and its limits. */
+/** A file that is received in gzip (RFC 1952), and its limits. */
 interface GzippedFile {
   readonly source: AsyncIterable<Uint8Array>;
-  /** The most bytes before they are decoded. */
+  /** Maximum number of bytes before decoding. */
   readonly maxBytes: number;
-  /** The SHA-256 of the bytes as they arrive, in base64. It covers the coding (RFC 9530 §3). */
+  /** The SHA-256 of the received bytes, in base64. It covers the coding (RFC 9530 §3). */
   readonly digest: string | undefined;
   readonly digester: Digester;
 }
 
-/** True if the host can decode gzip. The streams of the web refuse several members, and may miss a broken end. */
+/** True if the host can decode gzip. The web streams refuse several gzip members, and may miss a truncated end. */
 export function decodesGzip(): boolean {
   return hostModules?.('node:zlib') !== undefined;
 }
@@ -20,15 +20,15 @@ export function decodesGzip(): boolean {
 const hostModules = globalThis.process?.getBuiltinModule;
 
 /**
- * The decoded bytes of a file, no faster than they are read. The reader that leaves releases the source. Only on hosts
- * that decode gzip.
- * @throws A2AError PAYLOAD_TOO_LARGE beyond `maxBytes`, INVALID_REQUEST for bytes that are no gzip or have another
- * digest; the errors of the source.
+ * Decodes a file, no faster than it is read. If the reader leaves, the source is released. Only for hosts that decode
+ * gzip.
+ * @throws A2AError PAYLOAD_TOO_LARGE beyond `maxBytes`, INVALID_REQUEST for invalid gzip or another digest; the errors
+ * of the source.
  */
 export async function* gunzippedChunks(file: GzippedFile): AsyncGenerator<Uint8Array> {
   const gunzip = hostModules('node:zlib').createGunzip();
   const state: { failure?: unknown } = {};
-  // It destroys the decoder with an error of the source, and the source with the decoder.
+  // The pipeline destroys the decoder with an error of the source, and the source with the decoder.
   hostModules('node:stream').pipeline(arriving(file, state), gunzip, () => {});
   try {
     yield* gunzip;
@@ -39,7 +39,7 @@ export async function* gunzippedChunks(file: GzippedFile): AsyncGenerator<Uint8A
   if (gunzip.bytesWritten === 0) throw noGzip();
 }
 
-/** Copies of the chunks: the decoder asks for the next one before it has read the last one. */
+/** Copies each chunk: the decoder requests the next one before it has read the last one. */
 async function* arriving(
   { source, maxBytes, digest, digester }: GzippedFile,
   state: { failure?: unknown },

@@ -3,15 +3,15 @@ import { closed, type OptionSchemas, texts } from '../options/option-schemas.js'
 import * as Type from '../options/option-types.js';
 import { fits, isActiveType, isShownAs, sniffedType } from './sniffed-type.js';
 
-/** The rules for the media types that a server takes. */
+/** The rules for the media types that a server accepts. */
 export interface MediaTypeRules {
   /** Types such as `image/png`, or `image/*`. Default: all. */
   readonly allow?: readonly string[];
   /** Types that are refused, also if they are allowed. Default: none. */
   readonly deny?: readonly string[];
   /**
-   * The effect of bytes that do not fit the declared type, such as a page declared as an image. The file is refused, or
-   * kept as `application/octet-stream`. Default: refuse.
+   * Decides about bytes that do not fit the declared type, such as a page declared as an image. The file is refused, or
+   * stored as `application/octet-stream`. Default: refuse.
    */
   readonly mismatch?: 'refuse' | 'octet-stream';
 }
@@ -38,7 +38,7 @@ export class RefusedTypeError extends A2AError {
   }
 }
 
-/** Bytes without a known form. */
+/** The type of bytes in an unknown format. */
 export const UNKNOWN_TYPE = 'application/octet-stream';
 
 /** Decides about the type of a file: from its declaration, the first bytes and the rules. */
@@ -56,7 +56,7 @@ export function decideMediaType(
     mediaType = UNKNOWN_TYPE;
   }
   const { allow, deny = [] } = rules;
-  // A file may not pass by a declaration that says less than its bytes.
+  // Both types are checked, so that a vague declaration cannot hide the real type.
   const shown = sniffed === undefined || isShownAs(mediaType, sniffed) ? [mediaType] : [mediaType, sniffed];
   if (shown.some((type) => deny.some((pattern) => covers(pattern, type)))) return refused(mediaType);
   const types = mediaType === UNKNOWN_TYPE ? shown : [mediaType];
@@ -64,7 +64,7 @@ export function decideMediaType(
   return isAllowed ? { kind: 'kept', mediaType } : refused(mediaType);
 }
 
-/** The type under which a file is served: never one that a browser could run. */
+/** The type under which a file is served: never one that a browser would execute. */
 export function servedType(mediaType: string): string {
   return isActiveType(mediaType) ? UNKNOWN_TYPE : mediaType;
 }

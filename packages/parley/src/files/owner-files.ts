@@ -7,21 +7,21 @@ export interface OwnedFile {
   readonly file: StoredFile;
 }
 
-/** Counts of erased files, and of erased uploads that were not whole. */
+/** Counts of erased files, and of erased partial uploads. */
 export interface ErasedFiles {
   readonly files: number;
   readonly uploads: number;
 }
 
-/** All that a file store has of one user. */
+/** All data of one user in a file store. */
 export interface OwnerFiles {
-  /** The files of an owner in all agents and tenants, those that have expired included. */
+  /** The files of an owner in all agents and tenants, expired ones included. */
   list(owner: OwnerQuery): AsyncIterable<OwnedFile>;
   /** Counts the files and uploads that `erase` would find. */
   count(owner: OwnerQuery): Promise<ErasedFiles>;
   /**
-   * Erases files, uploads, and what crashes have left of them. A file that arrives meanwhile is refused or erased.
-   * `agents`: ids of agents that the caller knows. With them a store finds what has no record of its owner.
+   * Erases files, uploads, and their bytes left by crashes. A file that is being received is refused or erased.
+   * `agents`: ids of agents that the caller knows, to find data that has no record of its owner.
    */
   erase(owner: OwnerQuery, agents: readonly string[]): Promise<ErasedFiles>;
 }

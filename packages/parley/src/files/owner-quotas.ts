@@ -3,20 +3,20 @@ import { type FileLimits, type FileOwner, fileOwnerText, type NewFile, quotaByte
 
 /** The bytes of one owner. */
 interface OwnerAccount {
-  /** Of stored files and of files that arrive. */
+  /** Bytes of stored files, and of files that are being received. */
   bytes: number;
   /** Loads `bytes` once. */
   readonly loaded: Promise<void>;
-  /** Files that arrive or are deleted now. */
+  /** Number of running stores and deletes. */
   uses: number;
 }
 
-/** The owners whose sums are kept, beside those with files that arrive now. */
+/** Maximum number of idle owners whose sums are cached. */
 const KEPT_OWNERS = 10_000;
 
 /**
- * The quotas of owners in one process. Bytes are reserved before they are stored, in one step with the check. So files
- * that arrive at the same time cannot pass the limit together.
+ * The quotas of owners in one process. Bytes are reserved before they are stored, atomically with the check, so
+ * concurrent files cannot exceed the limit together.
  */
 export class OwnerQuotas {
   readonly #stored: (owner: FileOwner) => Promise<number>;
@@ -24,8 +24,8 @@ export class OwnerQuotas {
   readonly #accounts = new Map<string, OwnerAccount>();
 
   /**
-   * `stored` sums the counted bytes of an owner. It is asked once, and again if an owner was forgotten. A store of
-   * several processes keeps no idle owners, whose sums others change. It also sums again after each write.
+   * `stored` sums the counted bytes of an owner. It is called once per cached owner. A store of several processes
+   * caches no idle owners, because other processes change their sums, and it calls `stored` again after each write.
    */
   constructor(
     stored: (owner: FileOwner) => Promise<number>,
@@ -54,7 +54,9 @@ export class OwnerQuotas {
     return reservation;
   }
 
-  /** Deletes a stored file, and counts it no more. `remove` resolves to false if the file was gone before. */
+  /**
+   * Deletes a stored file, and subtracts it from the quota. `remove` resolves to false if the file was deleted before.
+   */
   async remove(owner: FileOwner, size: number, remove: () => Promise<boolean>): Promise<boolean> {
     const account = this.#account(owner);
     account.uses += 1;
@@ -95,7 +97,7 @@ export class OwnerQuotas {
   }
 }
 
-/** The room of one file that arrives. It ends with `stored` or with `release`. */
+/** The reserved quota of one file. It ends with `stored` or with `release`. */
 export class QuotaReservation {
   readonly #account: OwnerAccount;
   readonly #limits: FileLimits;
@@ -108,7 +110,7 @@ export class QuotaReservation {
   }
 
   /**
-   * Makes room for so many bytes in all. An error releases the reservation.
+   * Extends the reservation to a total of `size` bytes. An error releases it.
    * @throws A2AError PAYLOAD_TOO_LARGE or RESOURCE_EXHAUSTED.
    */
   cover(size: number): void {
@@ -123,12 +125,12 @@ export class QuotaReservation {
     throw size > maxBytes ? fileTooLarge(maxBytes) : quotaReached(ownerBytes);
   }
 
-  /** The file is stored, and counts from now on. */
+  /** Turns the reservation into the quota of a stored file. */
   stored(size: number): void {
     this.#end(quotaBytes(size) - this.#reserved);
   }
 
-  /** The file is not stored. */
+  /** Releases the reservation: the file is not stored. */
   release(): void {
     this.#end(-this.#reserved);
   }

@@ -5,7 +5,7 @@ const BLOCK = 64;
 /** The first 32 bits of the fractional parts of roots of primes: square roots for H, cube roots for K (FIPS 180-4). */
 const [H, K] = constants();
 
-/** SHA-256 on hosts whose own can only digest whole texts (FIPS 180-4 §6.2). */
+/** SHA-256 for hosts that can only hash whole texts (FIPS 180-4 §6.2). */
 export class PortableDigester implements Digester {
   readonly #state = Int32Array.from(H);
   readonly #schedule = new Int32Array(64);

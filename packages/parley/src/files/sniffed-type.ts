@@ -1,4 +1,4 @@
-/** The bytes from the start of a file by which its type is told. */
+/** Number of leading bytes that are enough to detect a type. */
 export const SNIFFED_BYTES = 512;
 
 interface Signature {
@@ -36,12 +36,12 @@ const SIGNATURES: readonly Signature[] = [
   { type: 'text/x-script', bytes: '#!' },
 ];
 
-/** Types with signatures here: their bytes must show them. */
+/** Types with signatures in this table: their files must have them. */
 const TOLD_BY_BYTES: ReadonlySet<string> = new Set(
   SIGNATURES.map(({ type }) => type).filter((type) => type !== 'text/x-script'),
 );
 
-/** Types whose first bytes are those of another type. */
+/** Types whose files begin like those of another type. */
 const CONTAINERS: Readonly<Record<string, readonly string[]>> = {
   'application/zip': [
     'application/epub+zip',
@@ -68,7 +68,7 @@ const CONTAINERS: Readonly<Record<string, readonly string[]>> = {
   'text/xml': ['application/xml'],
 };
 
-/** The start of a text in which a browser finds a page, an image or a script. */
+/** The start of a text that a browser treats as a page, an image or a script. */
 const ACTIVE_TEXTS: readonly (readonly [RegExp, string])[] = [
   [/^<svg[\s>]/, 'image/svg+xml'],
   [/^<\?xml\b[\s\S]*?<svg[\s>]/, 'image/svg+xml'],
@@ -82,8 +82,8 @@ const ACTIVE_TEXTS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * The type that the first bytes of a file show; `undefined` if they show none. Texts count only if a browser could run
- * them.
+ * The type that the first bytes of a file show; `undefined` if they show none. Text is detected only if a browser could
+ * execute it.
  */
 export function sniffedType(head: Uint8Array): string | undefined {
   const text = String.fromCharCode(...head.subarray(0, SNIFFED_BYTES));
@@ -93,7 +93,7 @@ export function sniffedType(head: Uint8Array): string | undefined {
   return ACTIVE_TEXTS.find(([form]) => form.test(start))?.[1];
 }
 
-/** True if `sniffed` is what the bytes of the type `declared` show. */
+/** True if bytes of the type `declared` are detected as `sniffed`. */
 export function isShownAs(declared: string, sniffed: string): boolean {
   if (sniffed === declared || CONTAINERS[sniffed]?.includes(declared) === true) return true;
   // A long comment may hide the first element.
@@ -104,7 +104,7 @@ export function isShownAs(declared: string, sniffed: string): boolean {
 export function fits(declared: string, sniffed: string | undefined): boolean {
   if (sniffed !== undefined && isShownAs(declared, sniffed)) return true;
   if (TOLD_BY_BYTES.has(declared)) return Object.hasOwn(WITHOUT_SIGNATURE, declared) && sniffed === undefined;
-  // Texts may begin like any other text. Images, sounds and films may not.
+  // Text may begin with anything. Images, audio and video may not.
   return sniffed === undefined || !/^(?:image|audio|video|font)\//.test(declared);
 }
 
@@ -129,7 +129,7 @@ function hasBytes(text: string, bytes: string, at: number): boolean {
   return true;
 }
 
-/** The start of a text in whatever encoding a browser would guess. */
+/** Decodes the start of a text in the encoding that a browser would guess. */
 function plainText(head: Uint8Array, text: string): string {
   if (text.startsWith('\xef\xbb\xbf')) return text.slice(3);
   if (text.startsWith('\xff\xfe') || text.startsWith('\xfe\xff')) {
@@ -144,7 +144,7 @@ function withoutComments(text: string): string {
   let rest = text.replace(/^[\s\0]+/, '');
   while (rest.startsWith('<!--')) {
     const end = rest.indexOf('-->');
-    // A comment that does not end here may hide a page.
+    // An unclosed comment may hide a page.
     if (end < 0) return '<html>';
     rest = rest.slice(end + 3).replace(/^[\s\0]+/, '');
   }

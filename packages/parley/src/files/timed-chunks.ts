@@ -1,18 +1,18 @@
 import { A2AError } from '../errors/a2a-error.js';
 import type { Clock } from '../runtime/clock.js';
 
-/** The times of bytes that arrive. */
+/** Time limits of received bytes. */
 interface ArrivalTimes {
   readonly clock: Clock;
   /** The longest pause between two chunks, in ms. */
   readonly idleMs: number;
   /** The longest time until the last chunk, in ms. */
   readonly totalMs: number;
-  /** Calls `ended` once if the bytes are not wanted any more. Returns the function that stops that. */
+  /** Calls `ended` once if the bytes are no longer wanted. Returns the function that unregisters it. */
   readonly onEnd?: ((ended: () => void) => () => void) | undefined;
 }
 
-/** Bytes that came too slowly. */
+/** Bytes that arrived too slowly. */
 export class SlowUploadError extends A2AError {
   override readonly name = 'SlowUploadError';
   constructor(message: string, limit: 'idleMs' | 'uploadMs') {
@@ -21,9 +21,8 @@ export class SlowUploadError extends A2AError {
 }
 
 /**
- * The same chunks, as long as they come in time. The reader that leaves, and the error that ends the wait, release the
- * source.
- * @throws SlowUploadError after a pause that is too long, or when the whole time is over.
+ * The same chunks, with time limits. If the reader leaves or the wait ends with an error, the source is released.
+ * @throws SlowUploadError after a pause that is too long, or after the total time.
  */
 export async function* timedChunks(source: AsyncIterable<Uint8Array>, times: ArrivalTimes): AsyncGenerator<Uint8Array> {
   const { clock, idleMs, totalMs, onEnd } = times;
@@ -34,7 +33,7 @@ export async function* timedChunks(source: AsyncIterable<Uint8Array>, times: Arr
     failure ??= error;
     fail?.(error);
   };
-  // A race with a promise that lasts would keep all chunks.
+  // A race with one long-lived promise would keep all chunks in memory.
   const nextInTime = () =>
     new Promise<IteratorResult<Uint8Array>>((resolve, reject) => {
       if (failure !== undefined) return reject(failure);
@@ -44,7 +43,7 @@ export async function* timedChunks(source: AsyncIterable<Uint8Array>, times: Arr
   let arrivedAt = clock.monotonic();
   let isWaiting = true;
   let stopIdle: (() => void) | undefined;
-  // One timer for many chunks: it looks when the last one came.
+  // One timer for many chunks: it checks when the last one arrived.
   const watch = (ms: number) => {
     stopIdle = clock.after(ms, () => {
       const pause = isWaiting ? clock.monotonic() - arrivedAt : 0;
@@ -74,7 +73,7 @@ export async function* timedChunks(source: AsyncIterable<Uint8Array>, times: Arr
     stopIdle?.();
     stopTotal();
     stopEnd?.();
-    // A source that is stuck would never answer.
+    // A stuck source would never answer, so `return` is not awaited.
     if (!isDone) iterator.return?.().catch(() => {});
   }
 }

@@ -5,11 +5,11 @@ import type { FileFacts, FileLimits, FileScope, StoredFile } from './file-store.
 export interface NewUpload {
   /** The id of the file that it becomes. */
   readonly id: string;
-  /** Of the whole file, in bytes. They count for the quota of the owner from the beginning. */
+  /** Size of the whole file, in bytes. It counts for the quota of the owner from the beginning. */
   readonly size: number;
   /** ms since the epoch. */
   readonly createdAt: number;
-  /** ms since the epoch. From then on no caller finds the upload. */
+  /** ms since the epoch. After that no caller finds the upload. */
   readonly expiresAt: number;
   readonly filename?: string | undefined;
   readonly mediaType?: string | undefined;
@@ -26,7 +26,7 @@ export interface PartialUpload extends NewUpload {
 /** Bytes for an upload. */
 export interface AppendedBytes {
   readonly id: string;
-  /** The place of the first byte. It must be the offset of the upload. */
+  /** The position of the first byte, which must be the offset of the upload. */
   readonly offset: number;
   readonly chunks: AsyncIterable<Uint8Array>;
 }
@@ -34,15 +34,15 @@ export interface AppendedBytes {
 /** The end of an upload. */
 export interface UploadEnd {
   readonly id: string;
-  /** Of the file. ms since the epoch. */
+  /** The time of the file, in ms since the epoch. */
   readonly createdAt: number;
-  /** Of the file. ms since the epoch. */
+  /** The expiry of the file, in ms since the epoch. */
   readonly expiresAt: number;
-  /** Reads the stored bytes. Rejects if they are not to be kept. */
+  /** Reads the stored bytes. Rejects if they must not become a file. */
   readonly check: (chunks: AsyncIterable<Uint8Array>) => Promise<FileFacts>;
 }
 
-/** Bytes at another offset than that of the upload. */
+/** The offset of received bytes is not that of the upload. */
 export class UploadOffsetError extends A2AError {
   override readonly name = 'UploadOffsetError';
   readonly offset: number;
@@ -53,15 +53,15 @@ export class UploadOffsetError extends A2AError {
   }
 }
 
-/** Uploads that go on after a cut connection, or a killed server. Callers append to one upload one after another. */
+/** Uploads that resume after a lost connection or a killed server. Appends to one upload run one after another. */
 export interface UploadStore {
   /** Begins an upload. @throws A2AError PAYLOAD_TOO_LARGE or RESOURCE_EXHAUSTED, as for a file of its size. */
   begin(scope: FileScope, upload: NewUpload, limits: FileLimits): Promise<void>;
   /** An upload of a scope; `undefined` if there is none of this id. */
   find(scope: FileScope, id: string): Promise<PartialUpload | undefined>;
   /**
-   * Appends chunks, and resolves to the new offset; `undefined` if there is no such upload. Bytes that came before an
-   * error stay.
+   * Appends chunks, and resolves to the new offset; `undefined` if there is no such upload. The bytes before an error
+   * stay.
    * @throws UploadOffsetError, or A2AError INVALID_REQUEST for more bytes than the size.
    */
   append(scope: FileScope, bytes: AppendedBytes): Promise<number | undefined>;

@@ -12,7 +12,7 @@ export interface BoundInterface extends AgentInterface {
   readonly listed?: Listed;
 }
 
-/** The interfaces for a card that lists these ones. */
+/** The interfaces whose `listed` is one of `places`, as a card shows them. */
 export function listedInterfaces(
   bound: readonly BoundInterface[],
   places: readonly Listed[],

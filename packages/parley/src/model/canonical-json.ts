@@ -1,6 +1,6 @@
 import type { JsonValue } from './json.js';
 
-/** Deeper than useful documents, and far from the end of the stack. */
+/** Maximum nesting. Useful documents have fewer levels, and recursion to this depth does not overflow the stack. */
 const DEEPEST = 200;
 
 /**

@@ -5,7 +5,7 @@ export function cloneJson<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(cloneJson) as T;
   const copy: Record<string, unknown> = {};
-  // `Object.entries` took a third more: calls in process copy each answer.
+  // `for…in` is a third faster than `Object.entries`: calls in process copy each answer.
   for (const name in value) {
     if (!Object.hasOwn(value, name)) continue;
     const member = (value as Readonly<Record<string, JsonValue | undefined>>)[name];

@@ -10,7 +10,7 @@ export function contentHash(value: JsonValue): string {
   return hexOf(hash.left, hash.right);
 }
 
-/** Numbers that begin each kind of value, so that values of two kinds differ. */
+/** Tags that are hashed before each value, so that values of two kinds have different hashes. */
 const TEXT = 1;
 const LITERAL = 2;
 const LIST = 3;
@@ -24,10 +24,10 @@ const RIGHT_FACTOR = 0x5f356495;
 
 const BLOCK = 4096;
 const ENCODER = new TextEncoder();
-/** The bytes of a block of ASCII. A block with other characters does not fit. */
+/** Buffer for one block of ASCII text. Other text needs more bytes than it has, and is hashed by characters. */
 const ASCII = new Uint8Array(BLOCK);
 
-/** Two lanes of multiplications, as in cyrb53. They hold 32-bit integers, which V8 keeps without a box. */
+/** Two 32-bit lanes of multiplications, as in cyrb53. V8 keeps 32-bit integers unboxed. */
 class Hash {
   #left = LEFT_START;
   #right = RIGHT_START;

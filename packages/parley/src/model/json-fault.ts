@@ -4,7 +4,7 @@
  */
 export const MAX_NESTING = 100;
 
-/** The most levels of a message around a free value, on any binding. */
+/** The maximum number of levels of a message around a free value, on any binding. */
 export const ENVELOPE_LEVELS = 16;
 
 /** The fault of a value with more than `MAX_NESTING` levels. */

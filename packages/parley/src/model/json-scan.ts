@@ -13,8 +13,9 @@ const LAST_SPACE = 32;
 const NEAR = 24;
 
 /**
- * The bound that a JSON text passes; undefined if it passes none. One scan, before anything is parsed. Texts that are
- * too short to pass a bound, or have too few brackets, are not scanned. A text that is no JSON has any result.
+ * Scans a JSON text before it is parsed. Returns the bound that the text exceeds; undefined if none. A text that is too
+ * short or has too few brackets to exceed a bound is not scanned. For a text that is not JSON, the result has no
+ * meaning.
  */
 export function passedBound(text: string, { depth, items }: JsonBounds): keyof JsonBounds | undefined {
   // An item takes two characters at least, with its comma or its bracket.

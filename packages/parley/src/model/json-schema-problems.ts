@@ -10,9 +10,9 @@ const DRAFTS: Readonly<Record<string, object>> = {
 };
 const TYPES = ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'];
 const MOST_PROBLEMS = 10;
-/** Faults of a value because of faults below it, or of one way of several to be right. */
+/** Keywords whose errors only repeat an error of a nested value or of an alternative. */
 const CONSEQUENCES = new Set(['anyOf', 'oneOf', 'allOf', 'additionalProperties']);
-/** A step of a pointer to `type`, or to an item of its list. */
+/** The end of a JSON pointer to `type`, or to an item of its list. */
 const AT_TYPE = /\/type(?:\/\d{1,9})?$/;
 
 /**

@@ -51,7 +51,10 @@ export async function validated<Output>(
   return validatedAtOnce(schema, value);
 }
 
-/** The same, without a promise if the schema has none. Errors of the schema are thrown at once then. */
+/**
+ * As `validated`, but not async if the schema is synchronous: it returns the result itself, and an error of the schema
+ * is thrown at once.
+ */
 export function validatedAtOnce<Output>(
   schema: StandardSchema<unknown, Output>,
   value: unknown,

@@ -76,7 +76,10 @@ function objectFault(row: TypeRow, value: unknown, place: Place): string | undef
   return `must have exactly one of ${row.exactlyOne.join(', ')}`;
 }
 
-/** True for a member in snake_case. The conversion of names leaves it only beside another spelling. */
+/**
+ * True if an unknown member is the snake_case spelling of a known one. The conversion of names leaves such a member
+ * only if the object also has the other spelling.
+ */
 function isSpelling(name: string, { members }: TypeRow): boolean {
   const own = name.replace(/_[a-z]/g, (letter) => letter.slice(1).toUpperCase());
   return own !== name && members.some((member) => member.name === own);

@@ -14,7 +14,7 @@ export function boundedFetch(
       request(url, { ...init, signal }),
     );
     const body = await response.blob();
-    // The body describes an OAuth error better than a challenge, which OAuth clients would read first.
+    // An OAuth error in the body is more precise than a challenge, which OAuth clients would read first.
     const type = response.headers.get('content-type');
     // A browser reports a redirect as status 0.
     const status = response.status < 200 ? 302 : response.status;

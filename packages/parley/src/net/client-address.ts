@@ -10,15 +10,15 @@ interface AddressedRequest {
   header(name: string): string | undefined;
 }
 
-/** More hops than any chain of real proxies has. */
+/** Maximum number of hops; real chains of proxies are shorter. */
 const MOST_HOPS = 32;
 
 /**
- * The address of the client, in its canonical form. Each trusted proxy names the address before it, so the walk goes
- * from right to left through `X-Forwarded-For` or `Forwarded`. The first address that is no trusted proxy is the
- * client. A proxy that sends neither header is the client itself. `undefined` if the client cannot be told: a hop
- * cannot be read, there are too many hops, or the two headers tell different clients. Then a proxy has passed one of
- * them on from the client. `undefined` also if the host knows no peer, such as on a Unix socket.
+ * The address of the client, in its canonical form. Each trusted proxy appends the address before it, so
+ * `X-Forwarded-For` or `Forwarded` is read from right to left. The first address that is no trusted proxy is the
+ * client. A proxy that sends neither header is the client itself.
+ * `undefined` if the client is ambiguous: an unreadable hop, too many hops, or two headers with different clients. Then
+ * a proxy has passed on one of them unchecked. `undefined` also if the host knows no peer, such as on a Unix socket.
  */
 export function clientAddress(request: AddressedRequest, isTrustedProxy?: TrustedProxies): string | undefined {
   const { peer } = request;
@@ -42,7 +42,7 @@ interface Walk {
   readonly isTrustedProxy: TrustedProxies;
 }
 
-/** Commas in quotes split too: an open quote of the client must not swallow the element of the proxy after it. */
+/** Commas inside of quotes also separate: an unclosed quote of the client must not hide the element of the proxy. */
 function walk({ from, header, read, isTrustedProxy }: Walk): string | undefined {
   let address: string | undefined = from;
   let end = header.length;
@@ -55,7 +55,7 @@ function walk({ from, header, read, isTrustedProxy }: Walk): string | undefined 
   return address;
 }
 
-/** RFC 7239 §4: `for=192.0.2.60;proto=http`. An element that names two clients names none. */
+/** RFC 7239 §4: `for=192.0.2.60;proto=http`. Undefined for an element with two clients. */
 function forOf(element: string): string | undefined {
   const pairs = element.split(';').map((pair) => pair.trim());
   const values = pairs.filter((pair) => /^for=/i.test(pair)).map((pair) => pair.slice(4));
@@ -73,8 +73,8 @@ function hostOf(text: string): string | undefined {
 }
 
 /**
- * An address in its one spelling, without a zone id. An IPv4 address within an IPv6 address becomes IPv4: mapped by a
- * dual-stack socket, or translated by NAT64. `undefined` for a text that is no address.
+ * The canonical spelling of an address, without a zone id. An IPv4 address within an IPv6 address becomes IPv4: mapped
+ * by a dual-stack socket, or translated by NAT64. `undefined` for a text that is no address.
  */
 export function canonicalAddress(text: string): string | undefined {
   const address = parseIp(text);
@@ -83,10 +83,10 @@ export function canonicalAddress(text: string): string | undefined {
 
 /** The group of a client that connects from this machine: `::1`. */
 const LOOPBACK_GROUP = '0:0:0:0::/64';
-/** Groups of peers that are remembered. Most peers send many requests. */
+/** Maximum number of cached groups. Most peers send many requests. */
 const MOST_GROUPS = 1_000;
 
-/** The group of all clients whose address their proxies do not tell: they share the limits of one client. */
+/** The group of all clients whose proxies do not send their address: they share the limits of one client. */
 export const UNKNOWN_CLIENTS = 'unknown';
 
 /** Finds the group of addresses that the client of a request belongs to; `undefined` if the host knows no address. */

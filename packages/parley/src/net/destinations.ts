@@ -30,7 +30,7 @@ interface Entry {
 const ENTRY = /^(?:\[([\da-f:.]+)\]|([^\s:/@[\]]+)|([\da-f:.]+))(?:\/(\d{1,3}))?(?::(\d{1,5}))?$/;
 const NAME = /^(?:\*\.)?[^*?#\\%]{1,253}$/;
 
-/** Ports of 1024 and above that browsers refuse too, because other protocols read HTTP as their own. */
+/** Unprivileged ports that browsers refuse, too: servers of other protocols accept HTTP there as commands. */
 const OTHER_PROTOCOLS = new Set([
   1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
 ]);
@@ -49,8 +49,8 @@ export class Destinations {
   }
 
   /**
-   * The reason for which a url is not called, or undefined. The address of a
-   * name is not known here. `allows` checks it when the connection is opened.
+   * The reason for which a url is refused, or undefined. The address of a name is not known here: `allows` checks it
+   * when the connection is opened.
    */
   fault(url: URL): string | undefined {
     if (url.protocol !== 'http:' && url.protocol !== 'https:') return `${url.protocol} is not called`;
@@ -90,7 +90,7 @@ export function destinationOf({ hostname, port, protocol }: URL): Destination {
   return { host: host.toLowerCase(), port: port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port) };
 }
 
-/** System ports other than those of the web belong to other protocols. */
+/** Privileged ports belong to other protocols, except for those of the web. */
 function isUsualPort(port: number): boolean {
   return port === 80 || port === 443 || (port >= 1024 && !OTHER_PROTOCOLS.has(port));
 }

@@ -3,7 +3,7 @@ export interface EventFrame {
   readonly data: string;
   readonly event?: string | undefined;
   readonly id?: string | undefined;
-  /** The time to wait before the next connection, in ms. It may have come in a frame without data before. */
+  /** The `retry` time before the next connection, in ms. It may have come in an earlier frame without data. */
   readonly retry?: string | undefined;
 }
 
@@ -13,8 +13,8 @@ const SPACE = 32;
 const LONGEST_NAME = 5;
 
 /**
- * Reads the frames of an event stream (HTML §9.2.6) from texts of any length. The work is in proportion to the length
- * of the texts, whatever lines they have. Comments, unknown lines and frames without data give nothing.
+ * Parses the frames of an event stream (HTML §9.2.6) from chunks of any length. The time is linear in the length of the
+ * text for all kinds of lines. Comments, unknown fields and frames without data yield nothing.
  */
 export class FrameParser {
   #text = '';
@@ -24,7 +24,7 @@ export class FrameParser {
   #lf = -1;
   /** True after a CR: an LF that follows belongs to it. */
   #skipsLf = false;
-  /** The beginning of a line whose end has not come. */
+  /** The beginning of an incomplete line. */
   readonly #line = new LongText();
   #data: string[] = [];
   #event: string | undefined;
@@ -37,7 +37,7 @@ export class FrameParser {
     return this.#read;
   }
 
-  /** Takes the next part of the stream. `next` must have returned all frames of the part before. */
+  /** Adds a chunk. Call it only after `next` has returned all frames of the chunk before. */
   feed(text: string): void {
     this.#text = text;
     this.#at = 0;
@@ -45,7 +45,7 @@ export class FrameParser {
     this.#lf = text.indexOf('\n');
   }
 
-  /** The next frame; undefined: more of the stream is needed. */
+  /** The next frame; undefined if it is not complete yet. */
   next(): EventFrame | undefined {
     for (let line = this.#nextLine(); line !== undefined; line = this.#nextLine()) {
       if (line !== '') this.#field(line);
@@ -64,7 +64,7 @@ export class FrameParser {
       if (text.charCodeAt(this.#at) === LF) this.#at += 1;
     }
     const at = this.#at;
-    // Each end is searched once: to search both for each line would be quadratic.
+    // Each line end is searched once: searching both for each line would be quadratic.
     if (this.#cr !== -1 && this.#cr < at) this.#cr = text.indexOf('\r', at);
     if (this.#lf !== -1 && this.#lf < at) this.#lf = text.indexOf('\n', at);
     const isCr = this.#cr !== -1 && (this.#lf === -1 || this.#cr < this.#lf);
@@ -112,10 +112,10 @@ export class FrameParser {
   }
 }
 
-/** Pieces that are joined at once: a text that grows by `+=` takes 32 bytes of memory for each of them. */
+/** Number of pieces that are joined in one step: a text that grows by `+=` takes 32 bytes of memory for each piece. */
 const PIECES = 1024;
 
-/** A text that comes in pieces, however small they are. */
+/** Collects a text from pieces of any size. */
 export class LongText {
   #blocks: string[] = [];
   #pieces: string[] = [];
@@ -133,7 +133,7 @@ export class LongText {
     this.#pieces = [];
   }
 
-  /** The whole text with its last piece. The next text begins. */
+  /** Returns the whole text with its last piece, and begins the next one. */
   take(last = ''): string {
     const whole = this.#blocks.join('') + this.#pieces.join('') + last;
     if (this.#blocks.length > 0) this.#blocks = [];

@@ -16,7 +16,7 @@ export type CheckedConnections = (check: AddressCheck) => DocumentFetch;
 /** Options of `guardedFetch`. */
 export interface GuardedFetchOptions extends DestinationOptions, Partial<BodyBounds> {
   readonly clock: Clock;
-  /** Absent if the host cannot check addresses. Then only addresses and names in `allow` are called. */
+  /** Absent if the host cannot check addresses. Then only addresses and names in `allow` can be called. */
   readonly connections?: CheckedConnections | undefined;
   /** Sends these requests if the host cannot check addresses. */
   readonly uncheckedFetch?: DocumentFetch | undefined;
@@ -25,9 +25,9 @@ export interface GuardedFetchOptions extends DestinationOptions, Partial<BodyBou
 const DEFAULT_BOUNDS: BodyBounds = { bytes: 1024 * 1024, ms: 30_000 };
 
 /**
- * Makes a `fetch` for urls that come from others: cards, webhooks, key sets. It calls public addresses only, unless
- * `allow` names others. GET and HEAD follow up to three redirects, each with the same checks. Other methods follow
- * none. Answers are limited in time (default 30 s) and bytes (default 1 MiB).
+ * Makes a `fetch` for untrusted urls: of cards, webhooks, key sets. It calls public addresses only, unless `allow`
+ * names others. GET and HEAD follow up to three redirects, each with the same checks. Other methods follow none.
+ * Answers are limited in time (default 30 s) and bytes (default 1 MiB).
  * @throws OptionsError naming every entry of `allow` and `only` that is no destination. The `fetch` throws
  * RefusedAddressError for a destination that is not allowed, also if it is the target of a redirect.
  */

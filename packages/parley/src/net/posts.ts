@@ -19,14 +19,14 @@ export interface PostAnswer {
 interface PostCall {
   /** Rejects if no answer comes, and with the `code` REFUSED_ADDRESS if the address is not allowed. */
   readonly answer: Promise<PostAnswer>;
-  /** Ends the call. If the status has come, the answer has come: only the rest of its body is given up. */
+  /** Aborts the call. After the status it only stops reading the body, and the answer stays valid. */
   abort(): void;
 }
 
 /** Sends a POST and follows no redirect. */
 export type SendPost = (post: Post) => PostCall;
 
-/** Bytes of an answer that are read, so that its connection can be used again. Nothing of them is kept. */
+/** Maximum number of body bytes that are read, so that the connection can be reused. They are dropped. */
 export const ANSWER_BYTES = 65_536;
 /** Longest time in ms from the status of an answer to its end. */
 export const ANSWER_MS = 1_000;
@@ -54,7 +54,7 @@ export function fetchedPosts(request: DocumentFetch, clock: Clock): SendPost {
   };
 }
 
-/** Reads a short answer to its end, and gives up a long or slow one. The status has been read: nothing fails here. */
+/** Reads a short answer to its end, and cancels a long or slow one. Never fails, because the status has been read. */
 async function drain({ body }: Response, clock: Clock): Promise<void> {
   if (body === null) return;
   const reader = body.getReader();

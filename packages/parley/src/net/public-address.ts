@@ -24,7 +24,7 @@ const SPECIAL = [
   '198.51.100.0/24',
   '203.0.113.0/24',
   '224.0.0.0/3',
-  // Tunnels, benchmarks and ids.
+  // Tunnels, benchmarking and ORCHIDs.
   '2001::/23',
   '2001:db8::/32',
   '2002::/16',

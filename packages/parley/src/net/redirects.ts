@@ -4,7 +4,7 @@ import { RefusedAddressError } from '../errors/refused-address-error.js';
 const HARMLESS = new Set(['accept', 'accept-language', 'user-agent', 'a2a-version', 'a2a-extensions']);
 const MOST_REDIRECTS = 3;
 
-/** True for an answer that redirects (RFC 9110 §15.4). A browser shows only that, and not where to. */
+/** True for an answer that redirects (RFC 9110 §15.4). A browser hides its status and target. */
 export function isRedirect({ status, type }: Response): boolean {
   return type === 'opaqueredirect' || [301, 302, 303, 307, 308].includes(status);
 }
@@ -16,7 +16,7 @@ export function followsRedirects({ method = 'GET', redirect = 'follow' }: Reques
 
 /**
  * The target of an answer from `url`, after `earlier` redirects; `undefined` for an answer that does not redirect.
- * Cancels the body of an answer that does.
+ * Cancels the body of a redirect.
  * @throws RefusedAddressError for a target that is no url, for plain http after https, and after three redirects.
  */
 export function redirectTarget(response: Response, url: URL, earlier: number): URL | undefined {

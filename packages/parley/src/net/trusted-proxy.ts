@@ -6,7 +6,7 @@ import { LOOPBACK } from './loopback.js';
 /** Tests the address of a peer: true if it is a trusted proxy, whose forwarded headers count. */
 export type TrustedProxies = (peer: string | undefined) => boolean;
 
-/** Peers whose results are kept. Most peers send many requests. */
+/** Maximum number of cached peers. Most peers send many requests. */
 const MOST_PEERS = 1_000;
 
 /**
@@ -29,7 +29,7 @@ export function trustedProxies(entries: readonly string[]): TrustedProxies {
   return (peer) => peer !== undefined && isTrusted(peer);
 }
 
-/** One address is compared like a peer: an IPv4 peer of a dual-stack socket arrives as ::ffff:a.b.c.d. */
+/** A single address is normalized like a peer: an IPv4 peer of a dual-stack socket arrives as ::ffff:a.b.c.d. */
 function rangeOf(entry: string): IpRange | undefined {
   const parsed = parseIp(entry);
   if (parsed === undefined) return parseRange(entry);

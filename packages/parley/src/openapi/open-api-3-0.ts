@@ -20,7 +20,10 @@ export function toOpenApi30(document: OpenApiDocument): OpenApiDocument {
   };
 }
 
-/** 3.0 has no mutual TLS. Without its scheme an operation would read as open, so that the challenge names it. */
+/**
+ * 3.0 has no mutual TLS. Without its scheme an operation would look public, so an HTTP scheme named `certificate`
+ * replaces it.
+ */
 function scheme30(scheme: Schema): Schema {
   if (scheme.type !== 'mutualTLS') return scheme;
   const { type: _, description = 'A client certificate (mutual TLS).', ...more } = scheme;

@@ -9,8 +9,8 @@ const REFUSALS: { readonly [Name in NeededCapability]: () => Error } = {
 };
 
 /**
- * Refuses an operation whose capability the card does not declare. The same holds for a webhook in the request. `false`
- * and absent are the same (Spec §3.3.4).
+ * Refuses an operation whose capability the card does not declare, and a request with a webhook if the card declares no
+ * push notifications. `false` and absent are the same (Spec §3.3.4).
  * @throws UnsupportedOperationError, PushNotificationNotSupportedError
  */
 export function requireCapabilities<Name extends OperationName>(

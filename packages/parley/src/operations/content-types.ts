@@ -9,9 +9,9 @@ export interface ContentModes {
 }
 
 /**
- * Refuses a message with a part that the agent does not take. Refuses a message if the client accepts no media type
- * that the agent gives (Spec §3.1.1). A text without a media type is `text/plain`, data is `application/json`. A file
- * without a media type is taken.
+ * Refuses a message with a part that the agent does not accept. Refuses a message if the client accepts no media type
+ * that the agent produces (Spec §3.1.1). A text without a media type is `text/plain`, data is `application/json`. A
+ * file without a media type is accepted.
  * @throws ContentTypeNotSupportedError naming the type.
  */
 export function requireContentTypes(request: SendMessageRequest, { input, output }: ContentModes): void {

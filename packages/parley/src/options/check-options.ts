@@ -21,7 +21,7 @@ export function checkOptions<Options>({ subject, schema, options }: OptionsCheck
   return options;
 }
 
-/** One problem for each member of an entry that its list does not know, by the name of its owner. */
+/** One problem for each unknown member of an entry. `owner` names the entry. */
 export function unknownMembers(entry: object, known: readonly string[], owner: string): string[] {
   const names = Object.keys(entry).filter((name) => !known.includes(name));
   return names.map((name) => `${owner}: ${unknownName(name, known, name)}`);
@@ -48,7 +48,7 @@ function at(place: string, fault: string): string {
   return place === '' ? fault : `${place}: ${fault}`;
 }
 
-/** The fault of the value itself, without its items and members. */
+/** The fault of the value itself, without those of its items and members. */
 function formFault(schema: TSchema, value: unknown, isWhole: boolean): string | undefined {
   if (schema.anyOf !== undefined) {
     return schema.anyOf.some((form) => problemsOf(form, value).length === 0) ? undefined : 'has the wrong form';
@@ -74,7 +74,7 @@ function formFault(schema: TSchema, value: unknown, isWhole: boolean): string | 
   }
 }
 
-/** The only form of an object among several forms: its problems say more than that no form fits. */
+/** The only object schema among the alternatives. Its problems are more precise than "no alternative fits". */
 function objectForm({ anyOf = [] }: TSchema, value: unknown): TSchema | undefined {
   const [form, ...others] = isObject(value) ? anyOf.filter(({ properties }) => properties !== undefined) : [];
   return others.length === 0 ? form : undefined;

@@ -24,7 +24,7 @@ export function eitherOf(forms: Type.TSchema[], message: string): Type.TSchema {
   return Type.Union(forms, { message });
 }
 
-/** A port of the library, told by one of its methods. `remedy` ends the message, such as `Give a storage`. */
+/** An object of the library, recognized by one of its methods. `remedy` ends the message, such as `Give a storage`. */
 export function withMethod(name: string, remedy?: string): Type.TSchema {
   const message = `needs a method ${name}${remedy === undefined ? '' : `. ${remedy}`}`;
   return custom((value) => typeof value === 'object' && value !== null && name in value, message);

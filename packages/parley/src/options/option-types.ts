@@ -1,6 +1,6 @@
 /**
- * A schema of an option, in keywords of JSON Schema. The functions below have the names and arguments of TypeBox, with
- * which the model is described. Its code would be 3 kB of what every server loads.
+ * A schema of an option, in keywords of JSON Schema. The functions below have the names and arguments of TypeBox, which
+ * describes the model. TypeBox itself would add 3 kB to every server.
  */
 export interface TSchema<Value = unknown> {
   readonly type?: 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object';

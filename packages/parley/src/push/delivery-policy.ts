@@ -7,8 +7,9 @@ export interface DeliveryPolicy {
   /** Attempts for one event. Then its queue is parked. */
   readonly attempts: number;
   /**
-   * Attempts for one event that its receiver refuses for a reason that usually stays: most statuses of 3xx and 4xx. The
-   * event is then given up, and later ones go out: the final state of the task even after `attempts` refusals.
+   * Attempts for one event whose receiver refuses it for a reason that is usually permanent: most statuses of 3xx and
+   * 4xx. The event is then given up, and later ones are sent: the final state of the task even after `attempts`
+   * refusals.
    */
   readonly refusedAttempts: number;
   /** The delay after the first failure. It doubles with each further one. */
@@ -60,10 +61,7 @@ export function isAcknowledged(result: AttemptResult): boolean {
   return result.kind === 'answer' && result.status >= 200 && result.status < 300;
 }
 
-/**
- * Decides what follows from a failed attempt: another one after a delay, the next record instead, or none until a
- * replay.
- */
+/** Decides the action after a failed attempt: a retry after a delay, the next record, or none until a replay. */
 export function afterFailure(result: AttemptResult, policy: DeliveryPolicy, facts: AttemptFacts): FailureOutcome {
   const status = result.kind === 'answer' ? { status: result.status } : {};
   const attempts = facts.failed + 1;
@@ -84,7 +82,9 @@ function backoffMs({ failed, random }: AttemptFacts, { firstDelayMs, maxDelayMs 
   return Math.round(delay * (0.8 + 0.4 * random));
 }
 
-/** Attempts since the last delivered record. A final state has some of its own after records that were given up. */
+/**
+ * Attempts since the last delivered record. The final state gets further attempts if records were given up before it.
+ */
 function mostAttempts(
   result: AttemptResult,
   { attempts, refusedAttempts }: DeliveryPolicy,
@@ -100,17 +100,17 @@ function isGone(result: AttemptResult): boolean {
   return result.kind === 'answer' && result.status === 410;
 }
 
-/** True if the same event fails in the same way again. */
+/** True if a retry of the event would fail in the same way. */
 function isUnwritten(result: AttemptResult): boolean {
   return result.kind === 'failure' && result.reason === 'unencodable';
 }
 
-/** True if another record may fare better. */
+/** True if another record may succeed. */
 function isOfRecord(result: AttemptResult): boolean {
   return isUnwritten(result) || (result.kind === 'answer' && isRefusal(result));
 }
 
-/** True if another attempt has little hope: the receiver refuses the request, or the guard its address. */
+/** True if a retry is unlikely to succeed: the receiver refuses the request, or the guard its address. */
 function isRefusal(result: AttemptResult): boolean {
   if (result.kind === 'failure') return result.reason === 'forbidden';
   const { status } = result;

@@ -41,7 +41,7 @@ interface DeliverySenderOptions {
   readonly sign?: NotificationSigner | undefined;
   /** Makes a span for each attempt. Absent: none. */
   readonly tracing?: Tracing | undefined;
-  /** The changes of what agents tell, by agent. */
+  /** Rewrites notifications, by agent. */
   readonly changes?: ReadonlyMap<string, NotificationChange | undefined>;
 }
 
@@ -50,7 +50,7 @@ const CLAIM_QUEUES = 128;
 /** The share of a lease in which the request of a waiting queue may begin. */
 const FRESH_SHARE = 2 / 3;
 const RETRY_MS = 1_000;
-/** Looks for queues of other processes within one lease. */
+/** Number of claims per lease, to find queues of other processes. */
 const LOOKS = 3;
 const LISTED = 1_000;
 
@@ -61,7 +61,7 @@ interface Delivery extends HostWork {
 
 /**
  * Sends the notifications of a process: claims queues that are due, sends their records in order, and settles them. A
- * host that does not answer holds up no other host, and the owner of many such hosts no other owner. Without push
+ * host that does not answer delays no other host, and the owner of many such hosts no other owner. Without push
  * configurations it does nothing.
  */
 export class DeliverySender {
@@ -86,12 +86,12 @@ export class DeliverySender {
     this.#options = options;
     this.#node = ids.random();
     this.#lanes = new HostLanes(limits);
-    // A claimed queue that this process still has is settled or put off in this time.
+    // Within this time a claimed queue of this process is settled or postponed.
     this.#tally = new PushTally(policy.timeoutMs + leaseMs);
     this.#due = new DueTimes(clock, () => this.#ask());
   }
 
-  /** The figures of this process. */
+  /** The current metrics of this process. */
   get figures(): PushFigures {
     return this.#tally.figures(this.#lanes.running, this.#options.clock.monotonic());
   }
@@ -111,9 +111,7 @@ export class DeliverySender {
     if (storage.shared) this.#keepLooking();
   }
 
-  /**
-   * Begins no more attempts. Attempts under way may end within the grace. Then they are cut off, and repeated later.
-   */
+  /** Starts no more attempts. Running attempts may end within the grace. Then they are aborted, and repeated later. */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
     this.#unsubscribe?.();
@@ -128,13 +126,13 @@ export class DeliverySender {
     stopTimer();
   }
 
-  /** Cuts off the attempts under way. */
+  /** Aborts the running attempts. */
   #stop(): void {
     this.#isStopped = true;
     for (const hold of this.#holds) hold.lose();
   }
 
-  /** Claims soon. Several requests before that are one. */
+  /** Schedules a claim. Several calls before it runs cause one claim. */
   #ask(): void {
     this.#isWanted = true;
     if (this.#isAsked || this.#isClosing) return;
@@ -231,7 +229,9 @@ export class DeliverySender {
     return JSON.stringify(now) === JSON.stringify(config);
   }
 
-  /** Counts and tells the end of a delivery. The log names the host of a webhook: its url may hold a secret. */
+  /**
+   * Counts and logs the end of a delivery. The log names only the host of a webhook, because the url may hold a secret.
+   */
   #note(claim: DeliveryClaim, { delivered, failure, lost, refused = 0, held }: DeliveryEnd): void {
     const { logger, clock } = this.#options;
     const queue = queueOf(claim);
@@ -278,13 +278,13 @@ export class DeliverySender {
     }
   }
 
-  /** Notes a queue without an attempt, or with one that was not settled. The next one is due in `inMs`. */
+  /** Records a queue without an attempt, or with one that was not settled. Its next attempt is due in `inMs`. */
   #putOff(claim: DeliveryClaim, inMs: number): void {
     this.#tally.putOff(queueOf(claim), { now: this.#options.clock.monotonic(), inMs });
     this.#due.add(inMs);
   }
 
-  /** Makes room, if hosts that answer nothing have taken it. */
+  /** Schedules an eviction, if unresponsive hosts have taken all room. */
   #evictSoon(): void {
     const { clock } = this.#options;
     this.#stopEvicting ??= clock.after(RETRY_MS, () => {
@@ -296,7 +296,7 @@ export class DeliverySender {
     });
   }
 
-  /** Retries of earlier processes become due without a wake-up. */
+  /** Schedules the retries of earlier processes, which cause no wake-up. */
   async #noteRetries(): Promise<void> {
     const { storage, agents, logger } = this.#options;
     try {

@@ -1,9 +1,9 @@
 import type { Clock } from '../runtime/clock.js';
 
-/** Times are kept to this many ms, so that thousands of retries need few entries. */
+/** Times are rounded to this many ms, so that thousands of retries need few entries. */
 const GRID_MS = 100;
 
-/** One timer for many times at which work becomes due. A time may be noted often and costs once. */
+/** One timer for many due times. Adding the same time again costs nothing. */
 export class DueTimes {
   readonly #clock: Clock;
   readonly #onDue: () => void;
@@ -15,7 +15,7 @@ export class DueTimes {
     this.#onDue = onDue;
   }
 
-  /** Notes that work becomes due after a time. */
+  /** Adds a time, in ms from now. */
   add(inMs: number): void {
     const at = Math.ceil((this.#clock.monotonic() + Math.max(0, inMs)) / GRID_MS) * GRID_MS;
     this.#times.add(at);

@@ -1,4 +1,4 @@
-/** Limits of requests under way. */
+/** Limits of running requests. */
 export interface LaneLimits {
   /** Requests in all. */
   readonly inFlight: number;
@@ -21,18 +21,18 @@ interface Lane {
   running: number;
   /** Oldest first. */
   waiting: HostWork[];
-  /** The time of the last answer, or of the first request after a rest. */
+  /** The time of the last answer, or of the first request after an idle time. */
   progressAt: number;
-  /** The number of refusals of work since the last answer. */
+  /** Refusals of work since the last answer. */
   refused: number;
 }
 
 interface Owner {
   /** The work under way with the times of its begin, oldest first. */
   readonly running: Map<HostWork, number>;
-  /** Until then the owner has no work waiting beyond its share. */
+  /** Until this time the owner has no work queued beyond its share. */
   slowUntil: number;
-  /** The number of refusals of work since the owner was slow. */
+  /** Refusals of work since the owner became slow. */
   refused: number;
 }
 
@@ -48,9 +48,10 @@ const REFUSED_EACH_MS = 20;
 const REFUSED_MAX_MS = 60_000;
 
 /**
- * Distributes requests over hosts and owners. Each host has a lane, which grows with its answers and shrinks when none
- * come. An owner has at most three times as many requests under way as are free, so that the next owner always finds
- * some. A host or an owner whose requests stay unanswered keeps no work waiting. Pure bookkeeping: times are given.
+ * Distributes requests over hosts and owners. Each host has a lane, which grows with its answers and shrinks without
+ * them. An owner has at most three times as many running requests as are free, so the next owner always finds a free
+ * one. A host or an owner whose requests stay unanswered keeps no work queued. Pure bookkeeping: callers pass the
+ * times.
  */
 export class HostLanes {
   readonly #limits: LaneLimits;
@@ -76,8 +77,8 @@ export class HostLanes {
   }
 
   /**
-   * Takes work, and begins it at once if its lane and the share of its owner are free. False if the host is stuck or
-   * the owner is slow: the work is not taken.
+   * Accepts work, and begins it at once if its lane and the share of its owner have room. Returns false, without
+   * accepting it, if the host is stuck or the owner is slow.
    */
   add(work: HostWork, now: number): boolean {
     const lane = this.#lane(work.host, now);
@@ -96,7 +97,7 @@ export class HostLanes {
     return true;
   }
 
-  /** Ends work. `answered`: the host answered something. */
+  /** Ends work. `answered`: the host gave any answer. */
   end(work: HostWork, answered: boolean, now: number): void {
     const lane = this.#lane(work.host, now);
     this.#owner(work.owner).running.delete(work);
@@ -114,7 +115,7 @@ export class HostLanes {
     this.#forgetIdle(now);
   }
 
-  /** Takes all waiting work of stuck hosts and slow owners out. */
+  /** Removes and returns the queued work of stuck hosts and slow owners. */
   evict(now: number): readonly HostWork[] {
     const evicted: HostWork[] = [];
     for (const lane of this.#lanes.values()) {
@@ -130,14 +131,14 @@ export class HostLanes {
     return evicted;
   }
 
-  /** Takes all waiting work out. */
+  /** Removes and returns all queued work. */
   clear(): readonly HostWork[] {
     const left = [...this.#lanes.values()].flatMap(({ waiting }) => waiting.splice(0));
     this.#waiting = 0;
     return left;
   }
 
-  /** The time after which refused work may come again. It grows with the amount of such work. */
+  /** The delay in ms before refused work may be added again. It grows with the number of refusals. */
   refusedMs({ host, owner }: HostWork): number {
     const refused = Math.max(this.#lanes.get(host)?.refused ?? 0, this.#owners.get(owner)?.refused ?? 0);
     return Math.min(REFUSED_MAX_MS, REFUSED_MS + REFUSED_EACH_MS * refused);
@@ -147,12 +148,12 @@ export class HostLanes {
     return running < limit && this.#running < this.#limits.inFlight && owner.running.size < this.#share;
   }
 
-  /** The requests that one owner may have under way. The last free one is for an owner without any. */
+  /** The running requests that one owner may have. The last free one is for an owner without any. */
   get #share(): number {
     return Math.max(1, SHARE * (this.#limits.inFlight - this.#running - 1));
   }
 
-  /** True if work that cannot begin would wait for requests that stay unanswered. */
+  /** True if work that cannot begin now would wait for unanswered requests. */
   #isHeldUp(lane: Lane, owner: Owner, now: number): boolean {
     if (lane.running >= lane.limit) return now - lane.progressAt > STUCK_MS;
     return owner.slowUntil > now || isSlow(owner, now);
@@ -211,7 +212,7 @@ export class HostLanes {
   }
 }
 
-/** True if at least half of the requests of an owner have had no answer for long. */
+/** True if at least half of an owner's running requests have been unanswered for long. */
 function isSlow({ running }: Owner, now: number): boolean {
   let overdue = 0;
   for (const begunAt of running.values()) {
@@ -221,7 +222,7 @@ function isSlow({ running }: Owner, now: number): boolean {
   return overdue * 2 >= Math.max(2, running.size);
 }
 
-/** Counts refused work on the side that holds it up: the host, or the owner. */
+/** Counts refused work for its cause: the host, or the owner. */
 function refuse(lane: Lane, owner: Owner, now: number): void {
   if (lane.running >= lane.limit) {
     lane.refused += 1;

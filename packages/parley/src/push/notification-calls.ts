@@ -76,7 +76,7 @@ export class NotificationCalls {
     });
   }
 
-  /** The trace of the attempt that has published an event. Only its first event has it. */
+  /** The trace of the attempt that published an event. Only the first event of an attempt has it. */
   async #causeOf(seq: number): Promise<string | undefined> {
     const { key, records } = this.#claim;
     const own = records.findLast((record) => record.seq <= seq && attemptTrace(record.metadata) !== undefined);
@@ -100,7 +100,7 @@ export class NotificationCalls {
     return result;
   }
 
-  /** `undefined` if the operator's function fails. Its code is no reason to stop other deliveries. */
+  /** `undefined` if the operator's function fails. Its error must not stop other deliveries. */
   #operatorHeaders(): Readonly<Record<string, string>> | undefined {
     const { headers = {}, logger } = this.#options;
     try {
@@ -117,7 +117,7 @@ function contextIdOf(record: LogRecord | undefined): string | undefined {
   return (task ?? statusUpdate ?? artifactUpdate)?.contextId;
 }
 
-/** The names of a queue in the log. */
+/** Log fields that identify a queue. */
 export function named({ key, configId, config }: DeliveryClaim) {
   return { taskId: key.id, config: configId, host: hostOf(config.url) };
 }

@@ -15,7 +15,7 @@ export interface Notification {
   readonly error?: never;
 }
 
-/** A record whose event the protocol version of the configuration cannot express. */
+/** A record whose event cannot be encoded in the protocol version of the configuration. */
 interface UnwrittenNotification {
   readonly seq: number;
   readonly body?: never;
@@ -23,23 +23,23 @@ interface UnwrittenNotification {
   readonly error: unknown;
 }
 
-/** Changes what an agent tells in notifications, as its answers are changed. */
+/** Rewrites the content of an agent's notifications in the way of its answers. */
 export interface NotificationChange {
-  /** `stored` gives the task as it is now. */
+  /** `stored` reads the current task. */
   event(event: StreamResponse, stored: () => Promise<Task | undefined>): Promise<StreamResponse>;
   task(task: Task): Promise<Task>;
 }
 
-/** The storage, as far as bodies need it. */
+/** The storage reads that notifications need. */
 type TaskReads = Pick<TaskStorage, 'task' | 'records'>;
 
-/** Bytes of the log in one read. */
+/** Maximum bytes of the log per read. */
 const LOG_BYTES = 4_194_304;
 
 /** The form of notifications. */
 export interface NotificationForm {
   readonly codec: WireCodec;
-  /** Absent: events and tasks are told as they are stored. */
+  /** Absent: events and tasks are sent as stored. */
   readonly change: NotificationChange | undefined;
 }
 
@@ -83,7 +83,7 @@ interface TaskForm extends Pick<NotificationForm, 'change'> {
   readonly encodeTask: (task: Task) => string;
 }
 
-/** The same as `tasksAfter`. A task that cannot be read is a notification that cannot be written. */
+/** As `tasksAfter`, but a task that cannot be read becomes an unwritten notification. */
 async function* tasks(
   claim: DeliveryClaim,
   form: TaskForm,
@@ -98,8 +98,7 @@ async function* tasks(
 }
 
 /**
- * The task as it stood after each record. If the log no longer has all records, the task as it stands now takes the
- * place of those that it contains.
+ * The task after each record. If the log no longer has all records, the current task replaces those that it contains.
  */
 async function* tasksAfter(
   claim: DeliveryClaim,
@@ -109,7 +108,7 @@ async function* tasksAfter(
   const { key, records } = claim;
   const [first] = records;
   if (first === undefined) return;
-  // A queue that keeps up asks for the last record only: no log is read for it.
+  // A queue without a backlog needs only its last record, so no log is read.
   const isOne = records.length === 1 && first.event.task === undefined;
   const now = isOne ? await storage.task(key.scope, key.id) : undefined;
   const builder = now?.seq === first.seq ? undefined : await taskBefore(first, claim, storage);

@@ -14,7 +14,7 @@ export interface NotifiedWebhook {
   readonly owner: string | null;
 }
 
-/** Headers for all webhooks, or a choice for each. The choice is made anew for each attempt. */
+/** Headers for all webhooks, or a function that chooses them for each attempt. */
 export type OperatorHeaders =
   | Readonly<Record<string, string>>
   | ((webhook: NotifiedWebhook) => Readonly<Record<string, string>> | undefined);
@@ -30,7 +30,7 @@ export function headersFor(headers: OperatorHeaders, { key, configId, config }: 
   const { tenant, owner } = key.scope;
   const webhook = () => ({ url: new URL(config.url), id: configId, taskId: key.id, tenant, owner });
   const chosen: unknown = typeof headers === 'function' ? (headers(webhook()) ?? {}) : headers;
-  // A promise has no members: it would be taken for no headers.
+  // A promise has no own members, so it would count as no headers.
   if (chosen instanceof Promise || !areHeaders(chosen)) throw new OptionsError('push.headers', [RULE]);
   return Object.fromEntries(Object.entries(chosen).map(([name, value]) => [name.toLowerCase(), value]));
 }

@@ -15,7 +15,7 @@ const MAX_CONFIGS = 16;
 const URL_LENGTH = 2_048;
 const ID_LENGTH = 256;
 const SECRET_LENGTH = 8_192;
-/** Printable ASCII without spaces at its ends: a value of a header that no receiver reads in another way. */
+/** Printable ASCII without spaces at its ends: a header value that all receivers read in the same way. */
 const HEADER_VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 /** A token of HTTP (RFC 9110 §5.6.2). */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
@@ -40,7 +40,7 @@ function isHeader([name, value]: [string, unknown]): boolean {
   );
 }
 
-/** The rules by which an agent takes webhooks (Spec §13.2). */
+/** The rules by which an agent accepts webhooks (Spec §13.2). */
 export function pushRules({ options: { maxConfigs = MAX_CONFIGS }, refusal }: PushRulesOptions): PushRegistration {
   return {
     maxConfigs,
@@ -72,7 +72,7 @@ function secretProblem(value: string): string | undefined {
 
 function urlProblem(text: string, refusal: PushRulesOptions['refusal']): string | undefined {
   if (text.length > URL_LENGTH) return `must have at most ${URL_LENGTH} characters`;
-  // Parsers of URLs remove some control characters, and with them the difference between two urls.
+  // URL parsers remove some control characters, so that two different texts would name one url.
   if (/[^\x21-\x7e]/.test(text)) return 'must have printable ASCII characters only';
   const url = URL.parse(text);
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {

@@ -7,15 +7,15 @@ interface Waiting {
   readonly dueAt: number;
 }
 
-/** The fewest queues after which those without a further attempt are looked for. */
+/** Minimum number of queues before stale ones are removed. */
 const LEAST_QUEUES = 256;
 
-/** Counts what a sender does. */
+/** Counts the deliveries of a sender. */
 export class PushTally {
   delivered = 0;
   failed = 0;
   parked = 0;
-  /** Queues that wait for another attempt, the one that has failed for longest first. */
+  /** Queues that wait for another attempt, the longest failing first. */
   readonly #waiting = new Map<string, Waiting>();
   readonly #lateMs: number;
   #mostQueues = LEAST_QUEUES;
@@ -30,7 +30,7 @@ export class PushTally {
     return this.#waiting.size;
   }
 
-  /** A queue whose last attempt failed. The next one is due in `inMs`. */
+  /** Records a failed queue. Its next attempt is due in `inMs`. */
   waits(queue: string, { now, inMs }: { readonly now: number; readonly inMs: number }): void {
     const { since = now } = this.#waiting.get(queue) ?? {};
     this.#waiting.set(queue, { since, dueAt: now + inMs });
@@ -39,18 +39,18 @@ export class PushTally {
     this.#mostQueues = Math.max(LEAST_QUEUES, 2 * this.#waiting.size);
   }
 
-  /** A queue whose next attempt is put off: it is due in `inMs`. Nothing changes for a queue that has not failed. */
+  /** Postpones the next attempt of a queue: it is due in `inMs`. Does nothing for a queue that has not failed. */
   putOff(queue: string, { now, inMs }: { readonly now: number; readonly inMs: number }): void {
     const waiting = this.#waiting.get(queue);
     if (waiting !== undefined) this.#waiting.set(queue, { ...waiting, dueAt: now + inMs });
   }
 
-  /** A queue that goes on, or is parked. */
+  /** Removes a queue that succeeded or was parked. */
   goesOn(queue: string): void {
     this.#waiting.delete(queue);
   }
 
-  /** The figures at a monotonic time. */
+  /** The metrics at a monotonic time. */
   figures(inFlight: number, now: number): PushFigures {
     this.#forgetGone(now);
     const { delivered, failed, parked } = this;

@@ -11,20 +11,20 @@ import { type Notification, type NotificationChange, notificationsOf } from './n
 interface QueueDeliveryOptions {
   readonly storage: TaskStorage;
   readonly codec: WireCodec;
-  /** Absent: events are told as they are stored. */
+  /** Absent: events are sent as stored. */
   readonly change?: NotificationChange | undefined;
   readonly policy: DeliveryPolicy;
-  /** The holder keeps the queue for so long after each settled record. */
+  /** Duration of the lease after each settled record, in ms. */
   readonly leaseMs: number;
   /** A number from 0 to 1, for jitter. */
   readonly random: () => number;
   readonly clock: Clock;
   /** True once the sender stops: the queue goes back without another attempt. */
   readonly isStopping: () => boolean;
-  /** False if the configuration is gone or another one: no request begins after its deletion was answered. */
+  /** False if the configuration was deleted or replaced. No request begins after its deletion was answered. */
   readonly isCurrent: () => Promise<boolean>;
   readonly send: (notification: Notification) => Promise<AttemptResult>;
-  /** The text of the last attempt for the spans of the next one. Absent: none. */
+  /** The trace context of the last attempt, for a link from the next one. Absent: none. */
   readonly traceOfAttempt?: () => string | undefined;
 }
 
@@ -47,13 +47,13 @@ export interface DeliveryEnd {
   readonly lost: number;
   /** Records that are given up, because the receiver refuses them. Absent: none. */
   readonly refused?: number;
-  /** False if another holder has overtaken this one, or the queue is gone. */
+  /** False if the queue is deleted, or claimed by another holder. */
   readonly held: boolean;
 }
 
 /**
- * The last record that is given up without an attempt: a receiver that has refused many records gets the final state of
- * the task only. Undefined if the next record is to be sent.
+ * The last record that is given up without an attempt: a receiver that has refused many records gets only the final
+ * state of the task. Undefined if the next record is to be sent.
  */
 function givenUp({ records, attempts }: DeliveryClaim, policy: DeliveryPolicy): number | undefined {
   if (attempts < policy.attempts) return undefined;
@@ -105,7 +105,7 @@ export async function deliverQueue(claim: DeliveryClaim, options: QueueDeliveryO
       if (through < end) settlements.add();
       continue;
     }
-    // An attempt that the sender itself has cut short does not count.
+    // The sender itself aborted this attempt, so it does not count.
     if (isStopping()) break;
     if (!(await settlements.finish())) return { delivered, lost, held: false };
     const failed = delivered === 0 ? claim.attempts : 0;
@@ -135,12 +135,15 @@ export async function deliverQueue(claim: DeliveryClaim, options: QueueDeliveryO
   return { delivered, lost, held: await storage.push.settle(claim, outcome) };
 }
 
-/** Records that a crash may repeat, beside the one under way. */
+/** Maximum number of unsettled records, which a crash would repeat, beside the one that is being sent. */
 const MOST_UNSETTLED = 8;
-/** A settlement that takes longer holds up the next record, because it also extends the lease. */
+/** A settlement that takes longer delays the next record, because it also extends the lease. */
 const SLOW_MS = 1_000;
 
-/** Settles acknowledged records, one settlement at a time. It takes all that were acknowledged until it begins. */
+/**
+ * Settles acknowledged records, one settlement at a time. Each one includes all records that were acknowledged before
+ * it begins.
+ */
 class Settlements {
   readonly #clock: Clock;
   readonly #settle: () => Promise<boolean>;
@@ -166,7 +169,7 @@ class Settlements {
     return this.#isHeld;
   }
 
-  /** Leaves the rest to the caller. Resolves when no settlement is under way. False if the queue is no longer held. */
+  /** Leaves the rest to the caller. Resolves when no settlement is running. False if the queue is no longer held. */
   stop(): Promise<boolean> {
     this.#unsettled = 0;
     return this.finish();

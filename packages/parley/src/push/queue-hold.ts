@@ -14,8 +14,8 @@ interface QueueHoldOptions {
 const BEATS = 3;
 
 /**
- * Keeps a claimed queue while its requests are under way. So a lease can be short, and the queue of a process that died
- * goes on soon. The signal is aborted when the lease ends without a renewal, or when another node has the queue.
+ * Renews the lease of a claimed queue while its requests run. So the lease can be short, and the queue of a dead
+ * process resumes soon. The signal is aborted when the lease expires, or when another node has claimed the queue.
  */
 export class QueueHold {
   readonly #claim: DeliveryClaim;
@@ -35,13 +35,13 @@ export class QueueHold {
     return this.#lost.signal;
   }
 
-  /** Ends the requests of the queue. */
+  /** Aborts the requests of the queue. */
   lose(): void {
     this.release();
     this.#lost.abort();
   }
 
-  /** Renews no more. */
+  /** Stops the renewal. */
   release(): void {
     this.#isReleased = true;
     this.#stopBeat();

@@ -1,20 +1,20 @@
 import type { DeliveryKey, DeliveryPage, DeliveryQuery } from '../store/push-storage.js';
 import type { TaskStorage } from '../store/task-storage.js';
 
-/** A replay or a purge by the code of the operator. */
+/** A replay or a purge by code of the operator. */
 export interface DeliveryAct {
   readonly operation: 'replayDelivery' | 'purgeDelivery';
   readonly queue: DeliveryKey;
 }
 
-/** Runs an act and keeps a record of it. Resolves to the result of the act. */
+/** Runs an act and audits it. Resolves to the result of the act. */
 export type RecordedAct = <Result>(act: DeliveryAct, run: () => Promise<Result>) => Promise<Result>;
 
 /** The parts of `ServedDeliveries`. */
 interface ServedDeliveriesOptions {
   readonly agent: string;
   readonly storage: TaskStorage;
-  /** Absent: no records of acts. */
+  /** Absent: acts are not audited. */
   readonly recorded?: RecordedAct | undefined;
 }
 
@@ -30,14 +30,17 @@ export class ServedDeliveries {
     this.#recorded = recorded;
   }
 
-  /** A page of queues, default 100. `parked` are the dead letters. The `next` of a page is the `cursor` of the rest. */
+  /**
+   * A page of queues, default 100. `parked` are the dead letters. Pass `next` of a page as `cursor` to get the next
+   * one.
+   */
   list(query: Partial<Omit<DeliveryQuery, 'agents'>> = {}): Promise<DeliveryPage> {
     return this.#storage.push.queues({ limit: 100, ...query, agents: [this.#agent] });
   }
 
   /**
-   * Delivers a queue again at once, also a parked one: from its first pending event, or from the sequence number
-   * `from`. `not-kept`: the log no longer has that event; nothing changes.
+   * Retries a queue at once, also a parked one: from its first pending event, or from the sequence number `from`.
+   * `not-kept`: the log no longer has that event, and nothing changes.
    */
   async replay(queue: DeliveryKey, from?: number): Promise<'replayed' | 'not-found' | 'not-kept'> {
     return this.#recorded({ operation: 'replayDelivery', queue }, async () =>

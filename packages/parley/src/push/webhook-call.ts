@@ -16,7 +16,7 @@ export async function callWebhook(post: Post, options: WebhookCallOptions): Prom
   const { send, clock, timeoutMs, signal } = options;
   const call = send(post);
   let isLate = false;
-  // A sender that does not hear of the abort must not hold the place of its host.
+  // A sender that ignores the abort must not keep the place of its host.
   const stopped = Promise.withResolvers<never>();
   const abort = () => {
     call.abort();

@@ -1,4 +1,4 @@
-/** Bytes that are turned into text at once: a call takes a bounded number of arguments. */
+/** Bytes per call of `fromCharCode`, whose number of arguments is limited. */
 const STEP = 24_576;
 
 /** Bytes as standard base64. */

@@ -9,8 +9,8 @@ export interface Clock {
   /** Runs `task` after the I/O that is ready now, and before any timer. */
   soon(task: () => void): void;
   /**
-   * Keeps the process alive until `work` settles, and returns `work`. For everything that closes: its sockets are gone,
-   * and timers of servers keep no process alive.
+   * Keeps the process alive until `work` settles, and returns `work`. For code that closes: its sockets are closed
+   * already, and timers of servers keep no process alive.
    */
   hold<T>(work: Promise<T>): Promise<T>;
 }

@@ -11,8 +11,8 @@ interface Entry {
 export type RunningTimer = Place<Entry>;
 
 /**
- * Timers of equal length. The first one that starts is the first one that ends, so one timer of the clock serves all of
- * them. Most are stopped in time, and that costs almost nothing.
+ * Timers of equal length. They end in the order in which they started, so one timer of the clock serves all of them.
+ * Most are stopped early, which costs almost nothing.
  */
 export class EqualTimers {
   readonly #clock: Clock;
@@ -37,7 +37,7 @@ export class EqualTimers {
   stop(timer: RunningTimer): void {
     this.#running.remove(timer);
     if (this.#running.size > 0 || this.#looking) return;
-    // The next timer often starts at once.
+    // Delays the stop of the clock's timer, because the next of these timers often starts at once.
     this.#looking = true;
     this.#clock.soon(() => {
       this.#looking = false;

@@ -1,5 +1,5 @@
 /**
- * The key of the method by which a server object takes calls of its own process. Registered, so that two copies of the
- * package in a process fit together.
+ * The key of the method with which a server object accepts calls from its own process. It is a registered symbol, so
+ * that two copies of the package in one process share it.
  */
 export const IN_PROCESS: unique symbol = Symbol.for('parley-a2a.in-process');

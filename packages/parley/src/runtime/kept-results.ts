@@ -1,6 +1,6 @@
 /**
- * The function with its results kept, for texts that come again and again. Beyond `most` texts it forgets all results,
- * because texts from outside never end. An error is not kept.
+ * Caches the results of a function of a text. After `most` texts it clears the cache, because texts from outside have
+ * no bound. An error is not cached.
  */
 export function keptResults<Result>(make: (text: string) => Result, most: number): (text: string) => Result {
   const results = new Map<string, Result>();

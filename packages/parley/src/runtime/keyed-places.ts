@@ -1,17 +1,17 @@
 import { TransientMap } from './transient-map.js';
 
-/** The numbers of places. */
+/** Limits of places. */
 export interface KeyedPlacesOptions {
   readonly perKey: number;
   readonly total: number;
 }
 
-/** The limit that leaves no place. */
+/** The limit that is reached. */
 export type FullPlaces = 'key' | 'total';
 
 /**
- * Places for work that goes on at the same time: a number for each key, and a number in all. Work without a key counts
- * in all only. The owner of a place gives it back exactly once, with the same key.
+ * Places for concurrent work: a limit for each key, and a total limit. Work without a key counts only in the total. The
+ * owner of a place gives it back exactly once, with the same key.
  */
 export class KeyedPlaces {
   readonly limits: KeyedPlacesOptions;
@@ -22,12 +22,12 @@ export class KeyedPlaces {
     this.limits = limits;
   }
 
-  /** Places that are taken. */
+  /** Number of taken places. */
   get total(): number {
     return this.#total;
   }
 
-  /** Keys with a place. */
+  /** Number of keys with a place. */
   get keys(): number {
     return this.#taken.size;
   }
@@ -39,14 +39,14 @@ export class KeyedPlaces {
     return full;
   }
 
-  /** The limit that leaves no place for a key. */
+  /** The limit that a key has reached; undefined if a place is free. */
   full(key: string | undefined): FullPlaces | undefined {
     if (this.#total >= this.limits.total) return 'total';
     const own = key === undefined ? undefined : this.#taken.get(key);
     return own !== undefined && own.count >= this.limits.perKey ? 'key' : undefined;
   }
 
-  /** Counts work that goes on whatever the limits say. */
+  /** Counts work that is allowed beyond the limits. */
   add(key: string | undefined): undefined {
     this.#total += 1;
     if (key === undefined) return;

@@ -1,4 +1,4 @@
-/** A promise that is resolved. All share it, and no one needs to watch it. */
+/** A resolved promise, shared by all. */
 export const SETTLED: Promise<void> = Promise.resolve();
 
 /** The promise of a call. If the call throws at once, as that of a custom storage may, the promise is rejected. */
@@ -10,7 +10,7 @@ export function attempt<T>(call: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The same promise, whose rejection no caller has to handle: the process goes on. */
+/** The same promise, without an unhandled rejection. An ignored rejection does not end the process. */
 export function ignoreRejection<T>(promise: Promise<T>): Promise<T> {
   if (promise === SETTLED) return promise;
   promise.catch(() => {});

@@ -1,7 +1,7 @@
 /**
- * A map for entries that come and go all the time. A plain `Map` keeps such entries alive: its outgrown tables refer to
- * their successors and entries. Once such a table is old, only a full garbage collection frees them. This map frees an
- * entry when it is deleted.
+ * A map for short-lived entries. A plain `Map` keeps such entries alive: its outgrown tables refer to their successors
+ * and entries. Once such a table is old, only a full garbage collection frees them. This map frees an entry when it is
+ * deleted.
  */
 export class TransientMap<Key, Value extends object> {
   readonly #places = new Map<Key, { value: Value | undefined }>();

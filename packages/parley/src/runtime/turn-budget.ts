@@ -1,6 +1,6 @@
 import type { Clock } from './clock.js';
 
-/** The time that work of one kind may take in a turn of the event loop, before all other work has its turn. */
+/** The time that work of one kind may take per turn of the event loop, before other work runs. */
 export class TurnBudget {
   readonly #clock: Pick<Clock, 'monotonic' | 'soon'>;
   readonly #ms: number;
@@ -16,7 +16,7 @@ export class TurnBudget {
     return this.#clock.monotonic();
   }
 
-  /** True if the time of this turn is used up. The first call begins it. */
+  /** True if the time of this turn is used up. The first call in a turn starts it. */
   isOver(): boolean {
     const now = this.now();
     if (this.#began === undefined) {
@@ -26,7 +26,7 @@ export class TurnBudget {
     return now - this.#began >= this.#ms;
   }
 
-  /** Resolves in a turn that has time; undefined: this one has. */
+  /** Resolves in a turn that has time left; undefined if this one has. */
   pause(): Promise<void> | undefined {
     return this.isOver() ? this.#turnWithTime() : undefined;
   }

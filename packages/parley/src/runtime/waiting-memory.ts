@@ -1,4 +1,4 @@
-/** A connection whose bytes may wait for a reader. */
+/** A connection with bytes that wait for its peer to read. */
 export interface WaitingHolder {
   /** The caller, such as its address. Unknown callers count as one. */
   readonly caller: string | undefined;
@@ -8,16 +8,16 @@ export interface WaitingHolder {
   endWaiting(): void;
 }
 
-/** Bytes of one connection that are not counted, so that connections whose peers read cost nothing here. */
+/** Bytes of one connection that are not counted, so that connections with a reading peer cost nothing here. */
 const SMALL_BYTES = 65_536;
 
 /**
- * Bounds the bytes of all connections that wait for a reader. Beyond the bound, the caller with the most of them loses
- * its largest connection. A caller can therefore not take the place of others by many connections.
+ * Bounds the bytes of all connections that wait for their peers to read. Beyond the bound, the caller with the most
+ * bytes loses its largest connection. So a caller with many connections cannot push out others.
  */
 export class WaitingMemory {
   readonly #maxBytes: number;
-  /** The connections with many bytes, and their bytes when they were last seen. */
+  /** Connections with many bytes, and their bytes at the last count. */
   readonly #seen = new Map<WaitingHolder, number>();
   #sum = 0;
 
@@ -37,14 +37,14 @@ export class WaitingMemory {
     if (this.#sum > this.#maxBytes) this.#makeRoom();
   }
 
-  /** Forgets a connection that has ended. */
+  /** Removes a connection that has ended. */
   forget(holder: WaitingHolder): void {
     this.#sum -= this.#seen.get(holder) ?? 0;
     this.#seen.delete(holder);
   }
 
   #makeRoom(): void {
-    // A connection does not tell when its bytes leave, so all of them are counted again.
+    // A connection does not report when its bytes leave, so all of them are counted again.
     for (const [holder] of [...this.#seen]) {
       const { waitingBytes } = holder;
       this.forget(holder);

@@ -7,7 +7,7 @@ import { isControlPart } from '../server/own-part.js';
 import { type CompiledSchema, fieldAt } from './compiled-schema.js';
 import type { SchemaAnswers } from './schema-answers.js';
 
-/** The entry of cards that tells the schemas, and the metadata of a message that names a skill. */
+/** The extension that publishes the schemas in the card. A message names a skill in its metadata. */
 export const SCHEMAS_EXTENSION = 'urn:parley-a2a:extension:schemas:v1';
 
 /** The schemas of data parts, in messages to an agent and in its answers. */
@@ -34,7 +34,7 @@ export interface AgentSchemas extends DataSchemas {
   readonly extensions: readonly ExtensionSchemas[];
 }
 
-/** All schemas of an agent during a check, with the answers of those that need time. */
+/** The schemas of an agent during a check, with the collected answers of async schemas. */
 export interface AnsweringSchemas extends AgentSchemas {
   readonly answers: SchemaAnswers;
 }
@@ -45,7 +45,7 @@ export interface Checked<Value> {
   readonly violations: readonly FieldViolation[];
 }
 
-/** The side of a message, the field that faults begin with, and the parts whose data no schema describes. */
+/** The direction of a message, the path prefix of faults, and the parts whose data no schema describes. */
 interface MessageCheck {
   readonly side: keyof DataSchemas;
   readonly field: string;

@@ -31,8 +31,8 @@ const FAILURE = 'The agent gave an invalid response.';
 const STALE = 'The question of this answer no longer waits. Start a new task.';
 
 /**
- * True if the message of a turn may reach the agent. The question that it answered may have been closed after the check
- * of the request, by another message. Then its parts are input like any other.
+ * True if the message of a turn still fits the schemas. Another message may have closed the question that it answered,
+ * after the request was checked. Its parts are then checked like any other input.
  */
 async function isFitting({ message, history }: RequestContext, options: SchemaCheckOptions): Promise<boolean> {
   if (!message.parts.some((part) => part.data !== undefined) || !history.some(isMarkedQuestion)) return true;
@@ -46,7 +46,10 @@ async function isFitting({ message, history }: RequestContext, options: SchemaCh
   return violations.length === 0;
 }
 
-/** The agent, with a check of all that it publishes. An answer that does not fit fails the task. The log says why. */
+/**
+ * Wraps the agent in a check of all that it publishes. An answer that does not fit fails the task, and the reason is
+ * logged.
+ */
 export function checkedExecutor(executor: AgentExecutor, options: SchemaCheckOptions, logger: Logger): AgentExecutor {
   const { replies, resumable } = executor;
   const checked = async (
@@ -92,7 +95,7 @@ type Status = 'working' | 'inputRequired' | 'authRequired' | 'complete' | 'fail'
 class CheckedEvents implements EventQueue {
   readonly #events: EventQueue;
   readonly #options: CheckOptions;
-  /** The last event whose schemas need time. Later events wait for it, so that the order holds. */
+  /** The last event that waits for an async schema. Later events wait for it, to keep the order. */
   #last: Promise<unknown> | undefined;
 
   constructor(events: EventQueue, options: CheckOptions) {
@@ -202,7 +205,7 @@ class CheckedEvents implements EventQueue {
     return ignoreRejection(result);
   }
 
-  /** A schema that throws, or that does not answer, fails the task as well. */
+  /** A schema that throws or times out fails the task as well. */
   #found<Value>(check: (schemas: AnsweringSchemas) => Checked<Value>): Checked<Value> | Promise<Checked<Value>> {
     const failed = (error: unknown): never => {
       const { logger, taskId } = this.#options;
@@ -242,7 +245,7 @@ function questionContent(content: StatusContent | undefined): StatusContent | un
   return markedQuestion(Array.isArray(content) ? { parts: content } : (content as Partial<Message>), true);
 }
 
-/** A message of the agent without a mark that it has from elsewhere, such as from another agent. */
+/** A message of the agent without a mark that it copied, such as from another agent. */
 function unmarkedContent(content: StatusContent | undefined): StatusContent | undefined {
   if (content === undefined || typeof content === 'string' || Array.isArray(content)) return content;
   return isObject(content) ? markedQuestion(content as Partial<Message>, false) : content;
@@ -264,7 +267,7 @@ function artifactFit(content: ArtifactContent, info: ArtifactInfo | undefined, s
   return { value: { parts: value.parts, info: about }, violations };
 }
 
-/** The check of a raw event. The engine refuses events without a readable form. */
+/** Checks a raw event. The engine refuses events that cannot be read. */
 function rawFit(event: RawEvent, schemas: AnsweringSchemas): Checked<RawEvent> {
   if (!isObject(event)) return { value: event, violations: [] };
   if ('message' in event && isObject(event.message)) {

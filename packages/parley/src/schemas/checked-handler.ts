@@ -16,7 +16,7 @@ import { checkedBy, type SchemaCheckOptions } from './schema-answers.js';
 
 const MOST_VIOLATIONS = 50;
 
-/** The handler, with a check of the messages to it. */
+/** Wraps the handler in a check of incoming messages. */
 export function checkedHandler(handler: RequestHandler, options: SchemaCheckOptions): RequestHandler {
   const readTask = (context: ServerCallContext) => (request: GetTaskRequest) => handler[BY_VERB.get](request, context);
   return mapHandler(handler, (operation, method) => {
@@ -59,7 +59,7 @@ async function answersOf(
 ): Promise<ReadonlySet<Part>> {
   const { taskId } = message;
   if (taskId === undefined) return NO_PARTS;
-  // A task that cannot be read has no question for this caller. The call itself gets the error.
+  // A task that cannot be read has no question for this caller. The call itself then returns the error.
   const task = await readTask({ id: taskId, historyLength: 0, ...(tenant !== undefined && { tenant }) }).catch(
     () => undefined,
   );
@@ -91,7 +91,7 @@ function checkedRequest(
   });
 }
 
-/** The check of a message with encrypted parts, which go on as they are. So nothing can be left out of them. */
+/** The result for a message with encrypted parts. Its sent form goes on, so nothing can be stripped from it. */
 function asSent(sent: Message, plain: Message, { value, violations }: Checked<Message>): Checked<Message> {
   const stripped = value.parts.flatMap((part, at) =>
     part === plain.parts[at]

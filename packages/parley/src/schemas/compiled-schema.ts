@@ -16,21 +16,19 @@ export interface DataFault {
 
 /** A schema that is ready for use. */
 export interface CompiledSchema {
-  /** The first faults of a value, at most 8. Empty if it fits. A schema of a library may need time for them. */
+  /** The first faults of a value, at most 8. Empty if it fits. A promise if the schema is async. */
   readonly faults: (value: unknown) => readonly DataFault[] | Promise<readonly DataFault[]>;
   /** The schema for other agents. Undefined if its library cannot describe it. */
   readonly published: JsonObject | boolean | undefined;
 }
 
-/** TypeBox finds no more. */
+/** TypeBox reports at most this number. */
 const MOST_FAULTS = 8;
 const MOST_CHARACTERS = 200;
-/** Steps of all patterns of a schema for one value: about a tenth of a second. */
+/** The budget of pattern steps of a schema for one value: about 0.1 s. */
 const PATTERN_STEPS = 4_000_000;
 
-/**
- * Makes a schema ready for data from outside. Problems of a JSON Schema go to the list.
- */
+/** Compiles a schema for untrusted data. Problems of a JSON Schema are appended to `problems`. */
 export function compiledSchema(schema: DataSchema, problems: string[]): CompiledSchema {
   if (typeof schema === 'object' && '~standard' in schema) return standardSchema(schema as StandardSchema);
   const ruling = schemaRuling(schema);

@@ -1,6 +1,6 @@
 /** Levels of data for a schema that refers to itself. */
 const MOST_LEVELS = 100;
-/** Checks that a schema with several branches may begin for one value. */
+/** Maximum number of checks of one value by a schema that refers to itself in several branches. */
 const MOST_STEPS = 1_000_000;
 
 /**
@@ -16,7 +16,7 @@ export function exceededBound(value: unknown, branches: number): string | undefi
     : undefined;
 }
 
-/** Levels of a value, and the number of its parts. Stops below the most levels. */
+/** The levels of a value, and the number of its parts. Stops at the maximum. */
 function measured(value: unknown, level: number): { readonly levels: number; readonly count: number } {
   if (typeof value !== 'object' || value === null) return { levels: level, count: 1 };
   let levels = level;

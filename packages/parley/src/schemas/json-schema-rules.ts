@@ -7,12 +7,12 @@ import { schemaCost } from './schema-graph.js';
 const MOST_CHARACTERS = 65_536;
 const MOST_LEVELS = 32;
 const LONGEST_PATTERN = 512;
-/** Items that are compared with each other. */
+/** The maximum number of items under `uniqueItems`, which compares them pairwise. */
 const MOST_UNIQUE_ITEMS = 10_000;
-/** Characters of a text that a `format` is tried on. */
+/** The maximum length of a text under `format`, in characters. */
 const LONGEST_FORMATTED = 4_096;
 
-/** Keywords whose time has no bound, or whose schemas are elsewhere. */
+/** Keywords without a bound on their time, or with schemas at other places. */
 const REFUSED = [
   '$dynamicRef',
   '$recursiveRef',
@@ -52,7 +52,7 @@ export function schemaRuling(schema: JsonObject | boolean): SchemaRuling {
   inspect(schema, { place: '#', level: 0, refs, seen, problems });
   for (const [ref, place] of refs) {
     const target = targetOf(schema, ref);
-    // Data beside the schemas, such as a default, have no bounds.
+    // Data beside the schemas, such as a default, have no limits on their form.
     if (target === undefined || !(seen.has(target) || typeof target === 'boolean'))
       problems.push(`${place} leads to no schema`);
   }
@@ -92,7 +92,7 @@ function inspect(schema: JsonValue, at: Place): void {
   }
 }
 
-/** A schema, or a list of schemas. Other values of keywords need no look. */
+/** Inspects a schema, or a list of schemas. Other values of keywords need no check. */
 function inspectInner(value: JsonValue, at: Place): void {
   if (Array.isArray(value)) {
     for (const one of value as readonly JsonValue[]) if (isObject(one)) inspect(one as JsonValue, at);

@@ -1,13 +1,13 @@
 import { PatternParser } from './pattern-parser.js';
 
-/** The steps that the patterns of a schema may still take for one value. Below 0: the value is too long. */
+/** The step budget of the patterns of a schema for one value. Below 0: the value is too long. */
 export interface PatternSteps {
   left: number;
 }
 
 /**
- * A step of an automaton. `character`: consumes one that the expression fits. `edge`: goes on if the place between two
- * characters fits. `fork`: goes on in several ways. `end`: the text matches.
+ * A node of an automaton. `character` consumes one that the expression fits. `edge` tests the position between two
+ * characters. `fork` has several next nodes. `end`: the text matches.
  */
 export type PatternNode =
   | { readonly is: 'character'; readonly fits: RegExp; next: number }
@@ -18,25 +18,25 @@ export type PatternNode =
 /** The kind of a character: of a word, another one, or none at the edge of the text. */
 type Kind = 'word' | 'other' | 'none';
 
-/** All places of the automaton that a text can have reached, with the kind of its last character. */
+/** A set of nodes that a text can have reached, with the kind of its last character. */
 interface Place {
   readonly nodes: readonly number[];
   readonly before: Kind;
-  /** The places after known characters. `true`: the text matches. */
+  /** The next sets by character. `true`: the text matches. */
   readonly after: Map<string, Place | true>;
 }
 
-/** Nodes of places, and transitions, that are remembered. */
+/** Maximum number of cached nodes and transitions. */
 const MOST_REMEMBERED = 65_536;
-/** Steps of a transition that is found anew, for each node. A remembered one is one step. */
+/** Cost of a new transition, in steps for each node. A cached transition costs one step. */
 const NEW_STEPS = 16;
 const WORD = /^\w$/;
 /** No character: the end of the text. */
 const END = '';
 
 /**
- * A regular expression of ECMAScript (flag `u`) that never goes back. It follows all ways through the expression at
- * once, so its time is linear in the text, whatever the expression is.
+ * A regular expression of ECMAScript (flag `u`) without backtracking. It follows all alternatives at once, so its time
+ * is linear in the text for every expression.
  */
 export class LinearPattern {
   readonly #nodes: readonly PatternNode[];

@@ -5,10 +5,12 @@ export class PatternRefusal extends Error {
   override readonly name = 'PatternRefusal';
 }
 
-/** Steps that an expression may stand for: `{3}` repeats the steps of its group three times. */
+/** Maximum number of nodes of an expression: `{3}` repeats the nodes of its group three times. */
 const MOST_NODES = 5_000;
 
-/** Builds the rest of a way: takes the number of the following step, returns the number of the first one. */
+/**
+ * Builds the nodes of an expression. Takes the number of the node after it, and returns the number of its first node.
+ */
 type Build = (next: number) => number;
 
 const QUANTIFIER = /(?:([*+?])|\{(\d{1,15})(?:(,)(\d{0,15}))?\})\??/y;
@@ -17,7 +19,7 @@ const ESCAPE =
   /\\(?:[pP]\{[^}]*\}|u\{[^}]*\}|u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u.{4}|x..|c.|.)/suy;
 const GROUP = /\((?:\?(?::|<[^=!>][^>]*>))?/suy;
 
-/** Reads a regular expression of ECMAScript into the steps of an automaton. */
+/** Parses a regular expression of ECMAScript into the nodes of an automaton. */
 export class PatternParser {
   readonly #source: string;
   readonly #nodes: PatternNode[] = [];
@@ -29,7 +31,7 @@ export class PatternParser {
 
   /** @throws SyntaxError if it is no regular expression; PatternRefusal if it has no linear time. */
   parse(): { readonly nodes: readonly PatternNode[]; readonly start: number } {
-    // The engine of JavaScript checks the syntax, so this parser does not.
+    // The JavaScript engine checks the syntax, so this parser need not.
     new RegExp(this.#source, 'u');
     const build = this.#choices();
     return { start: build(this.#add({ is: 'end' })), nodes: this.#nodes };
@@ -76,7 +78,7 @@ export class PatternParser {
       for (let count = 0; count < least; count += 1) {
         const before = this.#nodes.length;
         first = build(first);
-        // A group of no characters counts in vain.
+        // A repetition of an empty group adds no nodes.
         if (this.#nodes.length === before) break;
       }
       return first;

@@ -3,12 +3,12 @@ import { ignoreRejection } from '../runtime/settled.js';
 import type { AgentSchemas, AnsweringSchemas, Checked } from './agent-schemas.js';
 import type { CompiledSchema, DataFault } from './compiled-schema.js';
 
-/** Answers of schemas that need time, collected in a first check and used in a second one. */
+/** Answers of async schemas, collected in a first check and used in a second one. */
 export class SchemaAnswers {
   readonly #known = new Map<CompiledSchema, Map<unknown, readonly DataFault[]>>();
   readonly #pending: Promise<void>[] = [];
 
-  /** The faults of a value. Empty while the schema has not answered. */
+  /** The faults of a value. Empty until an async schema has answered. */
   faults(schema: CompiledSchema, value: unknown): readonly DataFault[] {
     const known = this.#known.get(schema)?.get(value);
     if (known !== undefined) return known;
@@ -33,13 +33,13 @@ export class SchemaAnswers {
 export interface SchemaCheckOptions {
   readonly schemas: AgentSchemas;
   readonly clock: Clock;
-  /** The longest wait for schemas that need time, in ms. */
+  /** The time limit for async schemas, in ms. */
   readonly timeoutMs: number;
 }
 
 /**
- * Checks a value. The result is a promise only if a schema needs time.
- * @throws Error if a schema throws. Rejects if one does not answer in time.
+ * Checks a value. The result is a promise only if a schema is async.
+ * @throws Error if a schema throws. Rejects after `timeoutMs`.
  */
 export function checkedBy<Value>(
   { schemas, clock, timeoutMs }: SchemaCheckOptions,
@@ -58,7 +58,7 @@ export function checkedBy<Value>(
     .finally(stopTimer)
     .then(() => {
       const second = check(answering);
-      // A value without an answer must not pass.
+      // A value must not pass without an answer.
       if (answers.settled() !== undefined) throw new Error('A schema asked for another value in its second check');
       return second;
     });

@@ -13,21 +13,25 @@ const INNER: Readonly<Record<string, string>> = {
   propertyNames: 'name',
 };
 
-/** A schema below another one. `member`: the place that it sees. Undefined: the same value. */
+/**
+ * An edge from a schema to a schema inside it. `member` is the member of the value that the inner schema checks;
+ * undefined: the same value.
+ */
 interface Edge {
   readonly member: string | undefined;
   readonly target: object;
 }
 
-/** The cost of a schema, or the reason why it has no bound. */
+/** The cost of a schema, or the reason why it is unbounded. */
 type SchemaCost = { readonly size: number; readonly branches: number } | { readonly problem: string };
 
 const MOST_SIZE = 10_000;
 
 /**
- * Counts the work of a schema, with references resolved by `targetOf`. `size`: schemas that a value can meet until a
- * schema comes again. `branches`: 0 if no schema refers to itself. Otherwise the number of checks of one member that a
- * check of its object can begin. With more than 1, the work grows with each level of the data.
+ * Computes the cost of a schema, with references resolved by `targetOf`. `size` is the number of schemas that check a
+ * value before one repeats. `branches` is 0 if no schema refers to itself. Otherwise it is the number of checks of one
+ * member that a check of its object can start. With more than 1, the work grows exponentially with the levels of the
+ * data.
  */
 export function schemaCost(root: JsonObject, targetOf: (ref: string) => JsonValue | undefined): SchemaCost {
   const graph = new SchemaGraph(root, targetOf);
@@ -40,7 +44,7 @@ export function schemaCost(root: JsonObject, targetOf: (ref: string) => JsonValu
 
 class SchemaGraph {
   readonly #edges = new Map<object, readonly Edge[]>();
-  /** Schemas that lead to themselves. */
+  /** Schemas on a cycle. */
   readonly #recursive: ReadonlySet<object>;
 
   constructor(root: object, targetOf: (ref: string) => JsonValue | undefined) {
@@ -54,12 +58,12 @@ class SchemaGraph {
     this.#recursive = this.#cycles(() => true);
   }
 
-  /** True if a schema leads to itself for the same value. */
+  /** True if a schema refers to itself for the same value, so that a check would not end. */
   hasEndlessPlace(): boolean {
     return this.#cycles(({ member }) => member === undefined).size > 0;
   }
 
-  /** Schemas below a schema. Those that come again count once. */
+  /** The number of schemas below a schema. A recursive one counts once. */
   size(root: object): number {
     const sizes = new Map<object, number>();
     const sizeOf = (schema: object, isRoot = false): number => {
@@ -73,7 +77,7 @@ class SchemaGraph {
     return Math.max(sizeOf(root, true), ...[...this.#recursive].map((schema) => sizeOf(schema, true)));
   }
 
-  /** The most ways from a schema that comes again to such schemas of one member. */
+  /** The largest number of paths from a recursive schema to recursive schemas of one member. */
   branches(): number {
     const most = [...this.#recursive].map((schema) => {
       const counts = this.#memberCounts(schema);
@@ -83,7 +87,7 @@ class SchemaGraph {
     return Math.max(0, ...most);
   }
 
-  /** Ways to schemas that come again, by the member that these see. Schemas for the same value are followed. */
+  /** The number of paths to recursive schemas, by the member that they check. Follows edges for the same value. */
   #memberCounts(schema: object, known = new Map<object, ReadonlyMap<string, number>>()): ReadonlyMap<string, number> {
     const found = known.get(schema);
     if (found !== undefined) return found;
@@ -97,7 +101,7 @@ class SchemaGraph {
     return counts;
   }
 
-  /** Ways from a schema to schemas that come again, for the same value. At least 1. */
+  /** The number of paths from a schema to recursive schemas, for the same value. At least 1. */
   #entries(schema: object): number {
     if (this.#recursive.has(schema)) return 1;
     const inner = this.#from(schema).filter(({ member }) => member === undefined);
@@ -107,7 +111,7 @@ class SchemaGraph {
     );
   }
 
-  /** True if a schema that comes again is at or below this one. */
+  /** True if this schema is recursive, or has a recursive schema below it. */
   #reaches(schema: object, seen = new Set<object>()): boolean {
     if (this.#recursive.has(schema)) return true;
     if (seen.has(schema)) return false;
@@ -115,7 +119,7 @@ class SchemaGraph {
     return this.#from(schema).some(({ target }) => this.#reaches(target, seen));
   }
 
-  /** The schemas that lead to themselves by such edges: those of Tarjan's components with more than one schema. */
+  /** The schemas on cycles of such edges: Tarjan's components with more than one schema. */
   #cycles(counts: (edge: Edge) => boolean): ReadonlySet<object> {
     const order = new Map<object, number>();
     const lowest = new Map<object, number>();

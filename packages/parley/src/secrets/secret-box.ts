@@ -1,7 +1,10 @@
 import { SecretError } from '../errors/secret-error.js';
 import { secretKeyBytes } from './secret-keys.js';
 
-/** The place of a secret, such as the names of its task and its member. A secret opens only at its own place. */
+/**
+ * The place of a secret, such as the names of its task and its member. A secret can be decrypted only with its own
+ * place.
+ */
 export type SecretPlace = readonly (string | null)[];
 
 const PREFIX = 'parley-sealed.1';
@@ -54,7 +57,7 @@ export class SecretBox {
   }
 
   /**
-   * Decrypts a secret. A text that is not encrypted is returned as it is: it is older than the keys.
+   * Decrypts a secret. A text that is not encrypted is returned unchanged: it was stored before keys were configured.
    * @throws SecretError if its key is missing, or if the text was changed or moved to another place.
    */
   async open(text: string, place: SecretPlace): Promise<string> {
@@ -78,7 +81,7 @@ export class SecretBox {
 }
 
 /**
- * Returns a text that is not encrypted, for servers without keys.
+ * Returns a plain text unchanged, for servers without keys.
  * @throws SecretError for an encrypted one.
  */
 export function requirePlain(text: string): string {

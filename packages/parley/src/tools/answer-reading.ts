@@ -8,15 +8,15 @@ export type AnswerReading =
   | { readonly kind: 'declined' }
   | { readonly kind: 'unfit'; readonly fault: string };
 
-/** A question, as far as it decides about its answers. */
+/** The rules of a question for its answers. */
 export interface AnswerRules {
   /** JSON Schema of the answer. An object with `properties` is a form. */
   readonly schema: JsonObject;
-  /** False if the agent can only go on with a value: a refusal is then a value like any other. */
+  /** False if the agent needs a value: a refusal is then a value like any other. */
   readonly canDecline: boolean;
 }
 
-/** A value that a field offers by name. */
+/** A named value of a field. */
 interface Choice {
   readonly value: JsonValue;
   readonly title: string;
@@ -31,17 +31,17 @@ const NO_BECAUSE = /^(?:no|refuse|refused|decline|declined)[,;:!](?=\s)/i;
 const TRUE = /^(?:y|yes|true)[.!]?$/i;
 const FALSE = /^(?:n|no|false)[.!]?$/i;
 
-/** True for a text that is nothing but a consent. */
+/** True for a text that only consents. */
 export function isYes(text: string): boolean {
   return YES.test(text);
 }
 
-/** True for a text that is nothing but a refusal. */
+/** True for a text that only refuses. */
 export function isNo(text: string): boolean {
   return NO.test(text);
 }
 
-/** True for a refusal that goes on with a reason: "no, it is too dear". */
+/** True for a refusal with a reason: "no, it is too dear". */
 export function isReasonedNo(text: string): boolean {
   return NO_BECAUSE.test(text);
 }
@@ -75,11 +75,11 @@ export function readText(text: string, rules: AnswerRules): AnswerReading {
     return isObject(typed) ? firstFit(rules, [typed as JsonObject]) : { kind: 'unfit', fault: formFault(rules) };
   }
   const plain = plainValues(only, text).flatMap((value) => formsOf(schema, value));
-  // The fault of a form names its fields.
+  // The message about a form names its fields.
   return firstFit(rules, isObject(typed) ? [typed as JsonObject, ...plain] : [...plain]);
 }
 
-/** Names the fields of a form to the sender of another answer. */
+/** Describes the fields of a form, for a sender whose answer does not fit. */
 export function formFault({ schema, canDecline }: AnswerRules): string {
   const names = (fieldsOf(schema) ?? []).map(([name]) => name);
   const more = names.length > MOST_NAMES ? ' and others' : '';
@@ -87,7 +87,7 @@ export function formFault({ schema, canDecline }: AnswerRules): string {
   return `answer with a JSON object${fields}${canDecline ? ', or with no' : ''}`;
 }
 
-/** A text as the value of a field. A text that fits no reading stays a text. */
+/** A text as the value of a field. A text that cannot be read as another type stays a text. */
 export function fieldValue(field: JsonObject, text: string): JsonValue {
   const reading = firstFit({ schema: field, canDecline: false }, plainValues(field, text));
   return reading.kind === 'value' ? reading.value : text;
@@ -103,13 +103,13 @@ export function answerLines({ schema, canDecline }: AnswerRules): readonly strin
   return [`${how}, or with ${isWord ? 'decline' : 'no'} to decline.`];
 }
 
-/** The fields of a form, by name; undefined if the answer is one value. */
+/** The fields of a form, by name; undefined if the answer is a single value. */
 export function fieldsOf({ properties }: JsonObject): readonly Field[] | undefined {
   if (!isObject(properties)) return undefined;
   return Object.entries(properties).map(([name, field]) => [name, isObject(field) ? (field as JsonObject) : {}]);
 }
 
-/** The values that a field offers, with the words for them; undefined if it takes others, too. */
+/** The choices of a field, with their labels; undefined if it accepts other values, too. */
 export function choicesOf(schema: JsonObject): readonly Choice[] | undefined {
   const { enum: values, enumNames: names } = schema;
   if (Array.isArray(values)) {
@@ -137,7 +137,7 @@ function onlyField(schema: JsonObject): JsonObject | undefined {
   return more.length === 0 ? first?.[1] : undefined;
 }
 
-/** A value in the forms that the schema may take: as it is, and as the only field of a form. */
+/** A value in the two forms that the schema may accept: as it is, and as the only field of a form. */
 function formsOf(schema: JsonObject, value: JsonValue): readonly JsonValue[] {
   const [first, ...more] = fieldsOf(schema) ?? [];
   if (first === undefined || more.length > 0) return [value];
@@ -155,7 +155,7 @@ function firstFit({ schema }: AnswerRules, values: readonly JsonValue[]): Answer
   return { kind: 'unfit', fault: fault ?? 'answer with a value' };
 }
 
-/** True if a word is a value of a field, so that it does not refuse the question. */
+/** True if a word is a choice of a field, and so no refusal of the question. */
 function listsWord(field: JsonObject, text: string): boolean {
   if (typesOf(field).includes('boolean')) return FALSE.test(text);
   return chosen(field, text) !== undefined || (isObject(field.items) && listsWord(field.items as JsonObject, text));
@@ -168,7 +168,7 @@ function chosen(field: JsonObject, text: string): Choice | undefined {
   return choices.find(({ value }) => wordOf(value) === text) ?? choices.find(isNamed);
 }
 
-/** The values that a text may mean for a field, the most typed first. */
+/** The values that a text may mean for a field, the most specific type first. */
 function plainValues(field: JsonObject, text: string): readonly JsonValue[] {
   const choice = chosen(field, text);
   if (choice !== undefined) return [choice.value];
@@ -189,7 +189,7 @@ function plainValues(field: JsonObject, text: string): readonly JsonValue[] {
 
 const NUMBERS: readonly string[] = ['number', 'integer'];
 
-/** The types that a schema names; empty if it takes all. */
+/** The types that a schema names; empty if it accepts all. */
 function typesOf({ type, anyOf, oneOf }: JsonObject): readonly string[] {
   if (typeof type === 'string') return [type];
   if (Array.isArray(type)) return type.filter((one) => typeof one === 'string');

@@ -6,10 +6,10 @@ import type { CallChange, RecordedCall } from './tool-records.js';
 
 /** The effect of a message on the calls that wait for an approval. */
 export interface DecidedCalls {
-  /** The calls that the message approves or refuses. Others go on waiting. */
+  /** The calls that the message approves or refuses. Others stay open. */
   readonly changes: readonly CallChange[];
   /**
-   * `answer`: the message decides at least one call. `stray`: it means to answer, and decides no waiting call, so the
+   * `answer`: the message decides at least one call. `stray`: it is an answer, but decides no waiting call, so the
    * question stays open. `other`: it is a new prompt, which refuses all waiting calls.
    */
   readonly kind: 'answer' | 'stray' | 'other';
@@ -61,7 +61,10 @@ export function isExpired(expiresAt: string | undefined, now: number): boolean {
   return expiresAt !== undefined && now > Date.parse(expiresAt);
 }
 
-/** The failure of a call that is not approved. `undefined`: another message came. An approval is one that came late. */
+/**
+ * The failure of a call that is not approved. `answer` is undefined if another message came. An approval here arrived
+ * too late.
+ */
 export function refusalOf(answer: Pick<ToolDecision, 'decision' | 'reason'> | undefined): ToolFailure {
   if (answer === undefined) return { reason: 'superseded', message: 'Another message came instead of an approval.' };
   if (answer.decision === 'approve') return { reason: 'expired', message: 'The approval came too late.' };

@@ -17,15 +17,15 @@ interface GuardedTurn {
 
 /** The calls of a turn that have not ended. */
 export interface OpenCalls {
-  /** Ends them. Called before a status that ends the task, and at once if a caller cancels it. */
+  /** Ends the calls. Called before a status that ends the task, and at once if a caller cancels it. */
   close(): void;
   /** Called before a question of the turn. Returns the further questions that it must ask. */
   question(): OpenQuestionContent | undefined;
 }
 
 /**
- * Guards a turn, so that its end leaves no call open. Agents publish by the queue that they have got, so its own
- * methods are replaced. The queue belongs to this turn alone.
+ * Guards a turn, so that its end leaves no call open. Agents publish by the queue object that they hold, so its own
+ * methods are replaced. The queue belongs to this turn only.
  */
 export function guardTurn({ context, events }: GuardedTurn, calls: OpenCalls): void {
   for (const name of ['complete', 'fail', 'reject', 'cancel'] as const) {
@@ -45,7 +45,7 @@ export function guardTurn({ context, events }: GuardedTurn, calls: OpenCalls): v
   const publish = events.publish.bind(events);
   events.publish = (event) => publish(guarded(event, calls));
   const { signal } = context;
-  // After any other abort, another attempt may go on with the calls.
+  // After any other abort, another attempt may resume the calls.
   const closeIfCanceled = () => {
     if (signal.reason instanceof TurnAbortedError && signal.reason.reason === 'canceled') calls.close();
   };
@@ -63,7 +63,7 @@ function guarded(event: RawEvent, calls: OpenCalls): RawEvent {
     }
     if ('task' in event) return { task: { ...event.task, status: guardedStatus(event.task.status, calls) } };
   } catch {
-    // An object of an agent may throw when it is read.
+    // Reading an object of an agent may throw.
   }
   return event;
 }
@@ -85,7 +85,7 @@ function withQuestion<Content extends StatusContent | undefined>(
   const { parts: before = [], extensions = [] } = own;
   const [first, ...more] = question.parts;
   if (first === undefined) return content;
-  // Readers that join texts put nothing between them.
+  // Clients join texts without a separator, so an empty line is added.
   const asked = before.length > 0 && first.text !== undefined ? { ...first, text: `\n\n${first.text}` } : first;
   return {
     ...own,

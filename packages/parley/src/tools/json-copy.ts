@@ -2,7 +2,7 @@ import type { JsonValue } from '../model/json.js';
 import { isPlainObject, NOT_UNICODE } from '../model/json-fault.js';
 import { ToolError } from './tool.js';
 
-/** The deepest arguments and results. An event holds 100 levels, with its own. */
+/** Maximum nesting of arguments and results. An event may have 100 levels, with its own. */
 const MOST_LEVELS = 64;
 
 /** JSON writes a code unit as 6 bytes at most. */
@@ -18,11 +18,11 @@ interface CopiedValue {
 }
 
 /**
- * A copy of arguments or of a result, checked on the way: each member is read once.
- * @throws ToolError if the value is no JSON, nested too deeply, or larger than it may be.
+ * Copies and checks arguments or a result. Each member is read once.
+ * @throws ToolError if the value is no JSON, nested too deeply, or too large.
  */
 export function jsonCopy(value: unknown, copied: CopiedValue): JsonValue {
-  // Many tools take and give a short text.
+  // Fast path: many tools take and return a short text.
   const isShort = typeof value === 'string' && bytesOf(value) <= copied.mostBytes;
   if (isShort && value.isWellFormed()) return value;
   const copier = new Copier(copied);
@@ -33,7 +33,7 @@ export function jsonCopy(value: unknown, copied: CopiedValue): JsonValue {
 
 class Copier {
   readonly #copied: CopiedValue;
-  /** The bounds of the bytes of the copy. */
+  /** Lower and upper bounds of the size of the copy in bytes. */
   #least = 0;
   #most = 0;
 
@@ -95,7 +95,7 @@ class Copier {
     return copy;
   }
 
-  /** The same object in many places is small in memory and endless as JSON. */
+  /** An object that is referenced in many places is small in memory and huge as JSON. */
   #count(least: number, most: number): void {
     this.#least += least;
     this.#most += most;

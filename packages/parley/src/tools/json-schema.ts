@@ -8,13 +8,14 @@ const MOST_FAULTS = 10;
 
 /** Options of `jsonSchema`. */
 export interface JsonSchemaOptions<Value> {
-  /** Replaces the check by the schema. It returns the value, or throws an error with the fault as its message. */
+  /** Replaces the validation by the schema. It returns the value, or throws an error with the fault as its message. */
   readonly check?: (value: unknown) => Value;
 }
 
 /**
- * A schema for `defineTool` from a plain JSON Schema (draft 2020-12). `Value` is the type of the described values; the
- * compiler takes it without a proof. The schema must come from the author: patterns of strangers can block the process.
+ * Makes a schema for `defineTool` from a plain JSON Schema (draft 2020-12). `Value` is the type of the described
+ * values, which the compiler cannot verify. The schema must come from the author: untrusted patterns can block the
+ * process.
  * @throws OptionsError if the schema is wrong itself, with the place of each fault.
  */
 export function jsonSchema<Value = unknown>(

@@ -11,7 +11,7 @@ export type OpenQuestion =
   | { readonly kind: 'tool'; readonly question: WaitingQuestion }
   | { readonly kind: 'interrupt'; readonly interrupt: AskedInterrupt };
 
-/** The question of a graph. A graph needs a value, so that a caller cannot decline it. */
+/** The question of a graph, which a caller cannot decline, because a graph needs a value. */
 interface AskedInterrupt {
   readonly interruptId: string;
   readonly value: JsonValue;
@@ -19,7 +19,7 @@ interface AskedInterrupt {
   readonly responseSchema?: JsonObject;
 }
 
-/** The questions of a message, all approvals as one. Empty if only its text asks. */
+/** The questions of a message, with all approvals as one. Empty if the message has only text. */
 export function openQuestions(parts: readonly Part[]): readonly OpenQuestion[] {
   const approvals = approvalsIn(parts);
   return [
@@ -40,8 +40,8 @@ export function interruptsIn(parts: readonly Part[]): readonly AskedInterrupt[] 
 }
 
 /**
- * The data parts of a message that are answers to a question, and nothing else. They have the exact form, and fit the
- * schema of the question. An answer to a question that takes any value is not among them.
+ * The data parts of a message that are only answers to a question. They have the exact form, and fit the schema of the
+ * question. Answers to a question without a schema are not included.
  */
 export function answeringParts(parts: readonly Part[], question: readonly Part[]): ReadonlySet<Part> {
   const questions = openQuestions(question);
@@ -84,7 +84,7 @@ function fits(part: Part, schema: JsonObject): boolean {
   return readAnswer([part], { schema, canDecline: false }).kind === 'value';
 }
 
-/** The value of the only member of an object. With `members`: an object that has no others. */
+/** The value of a member of an object. With `members`: only if the object has no others. */
 function onlyMember(data: JsonValue, name: string): JsonValue | undefined;
 function onlyMember(data: JsonValue, name: string, members: readonly string[]): JsonObject | undefined;
 function onlyMember(data: JsonValue, name: string, members?: readonly string[]): JsonValue | undefined {

@@ -30,7 +30,7 @@ interface RunCallsOptions {
   readonly context: RequestContext;
   readonly events: EventQueue;
   readonly limits: ToolLimits;
-  /** Hears each change of a call in this process. */
+  /** Called with each change of a call in this process. */
   readonly onEvent: ToolListener | undefined;
 }
 
@@ -38,8 +38,7 @@ interface RunCallsOptions {
 export type FirstChange = Required<Pick<CallChange, 'run' | 'input'>>;
 
 /**
- * The calls of one run as its task records them. The message of the turn begins a run, or answers calls of the last
- * one.
+ * The calls of one run, recorded in its task. The message of the turn begins a run, or answers calls of the last one.
  */
 export class RunCalls {
   readonly #options: RunCallsOptions;
@@ -52,13 +51,13 @@ export class RunCalls {
   #isOver = false;
   /** The number of the run in its task. */
   readonly number: number;
-  /** Calls of the task before this turn. */
+  /** Number of calls in the task before this turn. */
   readonly earlier: number;
-  /** The message that began the run: the prompt, also if this turn has the answer to a question for approval. */
+  /** The message that began the run: the prompt, even if this turn has the answer to an approval. */
   readonly message: Message;
-  /** True if the message only answers calls that do not wait, while others do. The question stays open. */
+  /** True if the message only answers calls that are not waiting, while others are. The question stays open. */
   readonly isStray: boolean;
-  /** Why the message answers no question of a call, by the id of the call. */
+  /** The reason why the message does not answer the question of a call, by the id of the call. */
   readonly faults: ReadonlyMap<string, string>;
 
   constructor(options: RunCallsOptions) {
@@ -84,7 +83,7 @@ export class RunCalls {
     if (!this.#isGuarded && this.#open.length > 0) this.#guard();
   }
 
-  /** True once the run has asked its question, or has closed its calls. It makes no more calls. */
+  /** True once the run has asked its question or has closed its calls. No further calls are allowed. */
   get isOver(): boolean {
     return this.#isOver;
   }
@@ -94,7 +93,7 @@ export class RunCalls {
     return this.#calls.get(id);
   }
 
-  /** The calls of this run so far, also those of earlier turns and attempts. */
+  /** The calls of this run so far, including earlier turns and attempts. */
   own(): readonly OwnCall[] {
     return [...this.#calls.values()].filter(({ run }) => run === this.number);
   }
@@ -105,13 +104,13 @@ export class RunCalls {
   }
 
   /**
-   * Records a change. Its arguments and its result are objects that no other code has. Rejects with a ToolError
+   * Records a change. Its arguments and its result must not be shared with other code. Rejects with a ToolError
    * `aborted` if the run is over.
    */
   record(change: CallChange): Promise<void> {
     if (this.#isOver) return ignoreRejection(Promise.reject(abortedCall(change.tool)));
     const known = this.#calls.get(change.id);
-    // Only the first call of a run tells the message that began it.
+    // Only the first call of a run records the message that began it.
     const isFirst = known === undefined && !this.#isBegun;
     const told = isFirst ? { ...change, messageIds: this.#messageIds } : change;
     this.#isBegun = true;
@@ -125,7 +124,7 @@ export class RunCalls {
     return events.artifact(part, { ...TOOLS_ARTIFACT, ...MORE_FOLLOWS }).then(() => {});
   }
 
-  /** Ends all calls of the task that have not ended. It is about to end without them. */
+  /** Cancels all unfinished calls of the task, which is about to end. */
   close(): void {
     this.#isOver = true;
     const changes = this.#open.map(canceledChange);
@@ -138,7 +137,7 @@ export class RunCalls {
     ignoreRejection(this.#options.events.append(TOOLS_ARTIFACT.artifactId, parts));
   }
 
-  /** The question for all calls that wait. Undefined if none does. */
+  /** The question for all waiting calls. Undefined if none waits. */
   question(): OpenQuestionContent | undefined {
     const approvals: ToolApproval[] = [];
     const questions: WaitingQuestion[] = [];
@@ -166,7 +165,7 @@ export class RunCalls {
     if (!this.#isGuarded && !isFinished(call)) this.#guard();
   }
 
-  /** From its first open call on, no end and no question of the turn leaves a call behind. */
+  /** From the first open call on, guards the turn, so that its end or its question leaves no call open. */
   #guard(): void {
     this.#isGuarded = true;
     guardTurn(this.#options, {
@@ -185,7 +184,7 @@ export class RunCalls {
     return new ApprovalNeededError(toldCall(waiting));
   }
 
-  /** Records the question of a call. The call runs again on the answer. */
+  /** Records the question of a call, which runs again after the answer. */
   waitForAnswer(
     call: Pick<ToolCall, 'id' | 'tool'>,
     question: ToolQuestion,
@@ -211,13 +210,13 @@ export class RunCalls {
     const faults = questions.length > 0 ? this.#answer(message, questions, asked.size === 1) : NO_FAULTS;
     const approvals = waiting.filter((call) => !questions.includes(call));
     const { changes, kind } = decidedCalls(message, { waiting: approvals, asked, now: clock.now() });
-    // While a tool waits for an answer, every message goes to its question.
+    // While a tool waits for an answer, every message counts as one.
     if (questions.length > 0 && kind !== 'answer') return { kind: 'answer', faults };
     for (const change of changes) ignoreRejection(this.record(change));
     return { kind, faults };
   }
 
-  /** Records the answers of the message to questions of calls. Questions without an answer are asked again. */
+  /** Records the answers of the message to questions of calls. Unanswered questions are asked again. */
   #answer(
     { messageId, parts }: Message,
     waiting: readonly RecordedCall[],
@@ -251,12 +250,12 @@ export class RunCalls {
   }
 }
 
-/** The part of a message in the waiting calls, and why it answers no question of a call. */
+/** The effect of a message on the waiting calls, and the reasons why it does not answer their questions. */
 interface Decided {
   readonly kind: DecidedCalls['kind'];
   readonly faults: ReadonlyMap<string, string>;
 }
 
 const NO_FAULTS: ReadonlyMap<string, string> = new Map();
-/** A message that was seen before answers as it did then. */
+/** A repeated message has the same effect as before. */
 const REPEATED: Decided = { kind: 'answer', faults: NO_FAULTS };

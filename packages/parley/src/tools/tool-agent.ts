@@ -10,8 +10,8 @@ import { ToolRun, type ToolRunOptions } from './tool-run.js';
 /**
  * Runs the body of an agent with tools whose calls are recorded in its task. If a call needs an approval, the task asks
  * its owner, and the turn ends. The body runs again on the answer, and must make the same calls, or `resume` them. If
- * the body ends the task, calls that have not ended are canceled. If it asks a question of its own, the same message
- * asks for the waiting approvals. A `ToolError` that the body throws fails the task with its message.
+ * the body ends the task, unfinished calls are canceled. If it asks a question of its own, the same message asks for
+ * the waiting approvals. A `ToolError` that the body throws fails the task with its message.
  */
 export async function runTools(
   context: RequestContext,
@@ -27,10 +27,10 @@ export async function runTools(
   try {
     if (!run.isStray) await body(run);
   } catch (error) {
-    // The engine ends a turn that was told to stop.
+    // The engine ends a turn that was aborted.
     if (error instanceof ToolError) return context.signal.aborted ? undefined : await events.fail(error.message);
     if (!(error instanceof ApprovalNeededError)) {
-      // The engine fails the task. Another attempt may go on after any other abort.
+      // The engine fails the task. After an abort, another attempt may resume the calls.
       if (!context.signal.aborted) run.close();
       throw error;
     }
@@ -38,15 +38,15 @@ export async function runTools(
   await run.ask();
 }
 
-/** The turn that a body of tools works for. */
+/** The turn in which the body runs. */
 export interface ToolTurn {
   readonly context: RequestContext;
   readonly events: EventQueue;
 }
 
 /**
- * An agent whose body calls tools. A turn runs again if its process died, and finished calls do not run again. The card
- * declares the extension of the calls. `runTools` tells the rules for the body.
+ * Makes an agent whose body calls tools. A turn runs again if its process died, and finished calls do not run again.
+ * The card declares the extension of the calls. `runTools` has the rules for the body.
  */
 export function toolAgent(
   tools: ToolRegistry,

@@ -23,7 +23,7 @@ export interface ToolApproval {
 export interface ToolDecision {
   readonly callId: string;
   readonly decision: 'approve' | 'refuse';
-  /** Told to the agent. */
+  /** The reason, which the agent gets. */
   readonly reason?: string;
 }
 
@@ -38,7 +38,7 @@ const MOST_REASON = 500;
 const MOST_SHOWN = 2_000;
 const MOST_SHOWN_CALLS = 20;
 
-/** Tells the caller that a message has decided no call. */
+/** The reply to a message that has decided no call. */
 export const UNDECIDED = 'This answer decides no call that waits. A decision is approve or refuse.';
 
 /** The message with which an agent asks for approvals: a text for people, and data for programs. */
@@ -79,8 +79,8 @@ export function approvalsIn(parts: readonly Part[]): readonly ToolApproval[] {
 }
 
 /**
- * The message that approves or refuses the waiting calls of a task, for `client.sendMessage`. `decision`: for all of
- * them, or one answer for each. Calls without an answer go on waiting.
+ * Makes the message that approves or refuses the waiting calls of a task, for `client.sendMessage`. `decision`: for all
+ * of them, or one answer for each. Calls without an answer stay open.
  * @throws RangeError if no call waits, or if an answer names another call.
  */
 export function answerApprovals(
@@ -100,7 +100,7 @@ export function answerApprovals(
 }
 
 /**
- * The answers of a message to the waiting calls. Data parts count before the text, and a refusal before an approval of
+ * The answers of a message to the waiting calls. Data parts win over the text, and a refusal wins over an approval of
  * the same call. A text answers all calls, and only if it is nothing but a yes or a no, or a no with its reason.
  */
 export function decisionsIn(parts: readonly Part[], waiting: readonly string[]): ReadonlyMap<string, ToolDecision> {
@@ -124,8 +124,8 @@ export function decisionsIn(parts: readonly Part[], waiting: readonly string[]):
 }
 
 /**
- * True if a message means to answer calls, in whatever form. It is no new prompt, also if it decides no call that
- * waits.
+ * True if a message is meant as an answer to calls, in whatever form. Then it is no new prompt, even if it decides no
+ * waiting call.
  */
 export function namesDecisions(parts: readonly Part[]): boolean {
   return parts.some((part) => part.data !== undefined && isObject(part.data) && 'toolApproval' in part.data);
@@ -153,7 +153,9 @@ function shown(input: JsonValue): string {
   return escapedText(JSON.stringify(input), MOST_SHOWN);
 }
 
-/** A text of others, cut. Characters that change the order or the place of others are escaped, except for `plain`. */
+/**
+ * Truncates an untrusted text. Characters that change the order or the place of others are escaped, except for `plain`.
+ */
 export function escapedText(text: string, most: number, plain = ''): string {
   const safe = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (char) => (char === plain ? char : escaped(char)));
   const more = safe.length - most;

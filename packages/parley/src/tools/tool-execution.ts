@@ -33,7 +33,7 @@ export const DEFAULT_TOOL_LIMITS: ToolLimits = {
 };
 
 /**
- * The arguments of a call as plain JSON: a copy, so that checks, records and the tool see the same.
+ * Copies the arguments of a call as plain JSON, so that checks, records and the tool get the same values.
  * @throws ToolError `invalid_input` or `limit`.
  */
 export function jsonInput(name: string, input: unknown, mostBytes: number): JsonValue {
@@ -68,7 +68,7 @@ function inputIn({ name }: Tool, result: Validated<unknown>): unknown {
   throw new ToolError(`The arguments of ${name} are not valid. ${result.faults.join('; ')}`, 'invalid_input');
 }
 
-/** The end of a call whose process died in its run, if the tool is not idempotent. */
+/** The failure text of a call whose process died during its run, if the tool is not idempotent. */
 export function interruptedText(tool: string): string {
   return `${tool} was interrupted, and must not run again. Its effect is not known.`;
 }
@@ -87,15 +87,15 @@ interface ToolExecution {
 
 /** The result of a run. */
 export interface ToolResult {
-  /** As the tool gave it. */
+  /** As the tool returned it. */
   readonly value: JsonValue;
-  /** The same JSON in objects of its own. */
+  /** A copy as JSON, shared with no other code. */
   readonly copy: JsonValue;
 }
 
 /**
  * Runs a tool once, until it ends, its time is over or the signal of the context aborts. A tool that ignores its signal
- * goes on, and its result is dropped. There is no promise if the tool and its schema have none.
+ * runs on, and its result is dropped. Synchronous if the tool and its schema are.
  * @throws ToolError. An error of the tool is its cause, and its text is not in the message.
  */
 export function runTool(execution: ToolExecution): ToolResult | Promise<ToolResult> {
@@ -135,7 +135,7 @@ function asToolError({ name }: Tool, error: unknown): Error {
   return new ToolError(`${name} failed.`, 'threw', { cause: error });
 }
 
-/** The result of a run that is not there at once. */
+/** The result of an asynchronous run. */
 async function awaited(
   { tool, context, clock, whenSlow }: ToolExecution,
   run: RunContext,
@@ -161,7 +161,7 @@ async function awaited(
   }
 }
 
-/** The context of one run. Its signal is made at the first read. */
+/** The context of one run. Its signal is made when it is first read. */
 class RunContext implements ToolContext {
   readonly #outer: ToolContext;
   #controller: AbortController | undefined;
@@ -213,12 +213,12 @@ class RunContext implements ToolContext {
   }
 }
 
-/** The failure of a call that was told to stop, or whose run is over. */
+/** The failure of a call that was aborted, or whose run is over. */
 export function abortedCall(name: string): ToolError {
   return new ToolError(`The call of ${name} was aborted.`, 'aborted');
 }
 
-/** Promises of other libraries count as well. */
+/** True for promises, including those of other libraries. */
 export function isPromise(value: unknown): value is Promise<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }

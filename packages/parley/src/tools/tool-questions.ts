@@ -28,14 +28,14 @@ export interface WaitingQuestion extends ToolQuestion {
   readonly expiresAt: string;
 }
 
-/** An answer that the tool gets, or the reason why a message is none. */
+/** A valid answer for the tool, or the reason why a message is none. */
 export type ReadAnswer = { readonly answer: ToolAnswer } | { readonly fault: string };
 
 const MOST_SHOWN = 10_000;
 const MOST_FIELDS = 50;
 const FIELD_LENGTH = 300;
 
-/** The message with which an agent passes questions of tools on: a text for people, and data for programs. */
+/** The message with which an agent asks the questions of its tools: a text for people, and data for programs. */
 export function questionMessage(
   questions: readonly WaitingQuestion[],
   faults: ReadonlyMap<string, string>,
@@ -72,7 +72,8 @@ export function questionsIn(parts: readonly Part[]): readonly WaitingQuestion[] 
 }
 
 /**
- * The message that answers the question of a tool, for `client.sendMessage`. `callId`: which one, if several wait.
+ * Makes the message that answers the question of a tool, for `client.sendMessage`. `callId`: which one, if several
+ * wait.
  * @throws RangeError if the task waits for no such question.
  */
 export function answerQuestion(
@@ -90,8 +91,8 @@ export function answerQuestion(
 }
 
 /**
- * The answers of a message to questions of tools, by the ids of their calls. Data names its call. If only one call
- * waits, the content alone is enough, or a text for a form with one field.
+ * The answers of a message to questions of tools, by the ids of their calls. A data part names its call. If only one
+ * call waits, the content alone is enough, or a text for a form with one field.
  */
 export function answersIn(
   parts: readonly Part[],
@@ -139,7 +140,7 @@ function checkedAnswer({ schema }: ToolQuestion, action: ToolAnswer['action'], c
   return faults.length > 0 ? { fault: faults.join('; ') } : { answer: { action, content } };
 }
 
-/** True for a part that means to answer by the id of a call. */
+/** True for a part that names a call as its answer. */
 function isNamed(part: Part): boolean {
   return part.data !== undefined && isObject(part.data) && ('toolAnswer' in part.data || 'toolApproval' in part.data);
 }

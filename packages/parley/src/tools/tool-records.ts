@@ -21,7 +21,7 @@ import {
   type ToolQuestion,
 } from './tool.js';
 
-/** Marks the artifact of the calls of a task, and the questions for approvals. */
+/** The extension that marks the artifact with the calls of a task, and the questions for approvals. */
 export const TOOLS_EXTENSION = 'urn:parley-a2a:extension:tools:v1';
 
 /** The entry of a card that declares the calls and the questions for approvals. */
@@ -35,7 +35,7 @@ export const TOOLS_ARTIFACT = { artifactId: 'tool-calls', name: 'Tool calls', ex
 
 /** A call as its task records it. */
 export interface RecordedCall extends ToolCall {
-  /** Number of the run that made the call. A run begins with a message that answers no question for approval. */
+  /** Number of the run that made the call. A message that answers no approval begins a new run. */
   readonly run: number;
   /** The messages of the run: the one that began it, then the one that decided this call. */
   readonly messageIds: readonly string[];
@@ -51,8 +51,8 @@ export type CallChange = Partial<RecordedCall> & Pick<RecordedCall, 'id' | 'tool
 
 /** The states that may follow a state. A finished call never changes. */
 const NEXT: Readonly<Record<ToolCallState | 'none', readonly ToolCallState[]>> = {
-  // A short run of an idempotent tool is recorded at its end only. The AI SDK tells no beginning of a run, and asks for
-  // an approval after it has told the call.
+  // A short run of an idempotent tool is recorded only at its end. The AI SDK reports no start of a run, and asks for
+  // an approval after it has reported the call.
   none: ['requested', 'running', 'succeeded', 'failed'],
   requested: ['requested', 'approved', 'running', 'succeeded', 'failed', 'refused', 'canceled'],
   // A run that asks a question waits again.
@@ -82,18 +82,18 @@ export function firstCall(change: CallChange): OwnCall | undefined {
 /** A known call after a change; undefined if the change is not possible. */
 export function changedCall<Call extends OwnCall>(call: Call, change: CallChange): Call | undefined {
   if (!NEXT[call.state].includes(change.state)) return undefined;
-  // A run that has begun goes back only for an answer.
+  // A running call returns to `requested` only for a question.
   const isBegun = call.state !== 'requested' || call.expiresAt !== undefined;
   if (change.state === 'requested' && isBegun && openQuestion(change) === undefined) return undefined;
   return call.tool === change.tool ? { ...call, ...change } : undefined;
 }
 
-/** True if the call changes no more. */
+/** True if the call is in a final state. */
 export function isFinished({ state }: Pick<ToolCall, 'state'>): boolean {
   return NEXT[state].length === 0;
 }
 
-/** The end of a call whose task has ended before. A call that only waited for its approval has not run. */
+/** The final change of a call whose task has ended. A call that was only waiting for its approval has not run. */
 export function canceledChange({ id, tool, state, expiresAt, asked }: CallChange): CallChange {
   const hasNotRun = state === 'requested' && expiresAt !== undefined && asked === undefined;
   const message = hasNotRun
@@ -105,7 +105,7 @@ export function canceledChange({ id, tool, state, expiresAt, asked }: CallChange
 /** True if a call has this tool and these arguments. */
 export function isSameCall({ tool, input }: ToolCall, name: string, other: JsonValue | undefined): boolean {
   if (tool !== name) return false;
-  // Arguments that are no JSON, or too large, were not recorded, and cannot be compared.
+  // Arguments that are no JSON, or too large, were not recorded, so they cannot be compared.
   return input === undefined || (other !== undefined && isSameJson(input, other));
 }
 
@@ -134,10 +134,10 @@ export function recordPart(change: CallChange, metadata?: JsonObject): Part {
   return controlPart({ data: dataOf(change), ...(metadata && { metadata }) });
 }
 
-/** The same for a change whose arguments and result are checked copies that no other code has. */
+/** As `recordPart`, for a change whose arguments and result are checked copies that no other code shares. */
 export function ownRecordPart(change: CallChange): Part {
   const { id, tool, asked, failure } = change;
-  // These come from the agent, its tool or a message.
+  // These values come from the agent, its tool or a message.
   const isChecked = asked === undefined && failure === undefined && typeof id === 'string' && id.isWellFormed();
   return isChecked && tool.isWellFormed() ? new OwnPart(dataOf(change)) : recordPart(change);
 }
@@ -165,8 +165,8 @@ export function recordedCalls(task: Pick<Task, 'artifacts'> | undefined): Map<st
 }
 
 /**
- * The calls of tools that a task records, in order, each in its last state. If no turn ran when the task ended, nothing
- * recorded the end of its open calls: they are `canceled` as well.
+ * The calls of tools that a task records, in order, each in its last state. If no turn ran when the task ended, the end
+ * of its open calls was not recorded: they are `canceled`, too.
  */
 export function toolCalls(task: Pick<Task, 'artifacts'> & Partial<Pick<Task, 'status'>>): readonly ToolCall[] {
   if (Object(task) !== task) refuseArgument('toolCalls', 'a task, such as answer.task', task);
@@ -177,8 +177,8 @@ export function toolCalls(task: Pick<Task, 'artifacts'> & Partial<Pick<Task, 'st
 }
 
 /**
- * The changes of calls that an event of a stream tells. A task tells the last state of each call. `input` is in the
- * first change of a call only.
+ * The changes of calls in an event of a stream. For a task: the last state of each call. `input` is in the first change
+ * of a call only.
  */
 export function toolEventsOf(event: StreamResponse): readonly ToolEvent[] {
   if (Object(event) !== event) refuseArgument('toolEventsOf', 'an event of a stream', event);
@@ -202,7 +202,7 @@ function publicCall({ run: _, messageIds: __, asked, ...call }: CallChange): Too
   return question === undefined ? call : { ...call, question };
 }
 
-/** A public call in objects of its own: whatever other code does with them, the record stays as it is. */
+/** A copy of a public call, so that changes of it do not change the record. */
 export function toldCall(call: CallChange): ToolCall {
   return cloneJson(publicCall(call));
 }

@@ -8,12 +8,12 @@ import { checkedInput, DEFAULT_TOOL_LIMITS, jsonInput, runTool, type ToolLimits 
 
 /** Options of a call outside of a task. */
 export interface ExecuteOptions {
-  /** Names the call for callbacks. Default: the name of the tool. */
+  /** The name of the call in callbacks. Default: the name of the tool. */
   readonly callId?: string;
   readonly signal?: AbortSignal;
-  /** Hears each change of the call. */
+  /** Called with each change of the call. */
   readonly onEvent?: ToolListener;
-  /** Answers for a tool that needs an approval. Absent: the call is refused. */
+  /** Decides about a tool that needs an approval. Absent: the call is refused. */
   readonly approve?: (call: ToolCall) => boolean | Promise<boolean>;
   readonly limits?: Partial<ToolLimits>;
 }
@@ -40,8 +40,8 @@ export class ToolRegistry {
   }
 
   /**
-   * Adds a tool, or a source whose changes the registry follows. A tool that a source gets later must not have a name
-   * that is taken: the earlier tool keeps it.
+   * Adds a tool, or a source whose changes the registry follows. If a later tool of a source has a taken name, the
+   * earlier tool keeps it.
    * @throws OptionsError if a name is taken, or for a promise such as that of `mcpTools`.
    */
   register(added: Tool | ToolSource): this {

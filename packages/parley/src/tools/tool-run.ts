@@ -39,20 +39,20 @@ import { untrustedSchema } from './untrusted-schema.js';
 /** Options of the calls of a turn. */
 export interface ToolRunOptions {
   readonly limits?: Partial<ToolLimits>;
-  /** Hears each change of a call in this process. */
+  /** Called with each change of a call in this process. */
   readonly onEvent?: ToolListener;
 }
 
 /** Options of one call. */
 export interface ToolCallOptions {
   /**
-   * Names the call within its task, such as the id that a model gave it. Default: the number of the call in its run.
-   * Code that makes its calls in another order after a restart must name them.
+   * Identifies the call within its task, such as the id that a model gave it. Default: the number of the call in its
+   * run. Code that may make its calls in another order after a restart must set it.
    */
   readonly id?: string;
 }
 
-/** A quick call of an idempotent tool takes one record and not two. */
+/** Time within which a call of an idempotent tool ends with one record instead of two. */
 const QUICK_MS = 20;
 
 /** The sources of a run. */
@@ -64,8 +64,8 @@ interface ToolRunSources {
 }
 
 /**
- * The tool calls of one turn, recorded in the task. A call that the task records as finished gives its recorded result,
- * after a restart and in the turn that answers a question for approval.
+ * The tool calls of one turn, recorded in the task. A finished call returns its recorded result, after a restart and in
+ * the turn that answers an approval.
  */
 export class ToolRun {
   readonly #sources: ToolRunSources;
@@ -75,7 +75,7 @@ export class ToolRun {
   readonly #places: (() => void)[] = [];
   #running = 0;
   #made = 0;
-  /** Calls of the task so far. */
+  /** Number of calls in the task so far. */
   #begun: number;
 
   constructor(sources: ToolRunSources) {
@@ -86,12 +86,12 @@ export class ToolRun {
     this.#begun = this.#calls.earlier;
   }
 
-  /** The message that began the run: the prompt, also if this turn has the answer to a question for approval. */
+  /** The message that began the run: the prompt, even if this turn has the answer to an approval. */
   get message(): Message {
     return this.#calls.message;
   }
 
-  /** True if the message only answers calls that do not wait, while others do. The question stays open. */
+  /** True if the message only answers calls that are not waiting, while others are. The question stays open. */
   get isStray(): boolean {
     return this.#calls.isStray;
   }
@@ -101,7 +101,7 @@ export class ToolRun {
     return this.message.parts.flatMap((part) => (part.text !== undefined ? [part.text] : [])).join('\n');
   }
 
-  /** The calls of this run so far, also those of earlier turns and attempts. */
+  /** The calls of this run so far, including earlier turns and attempts. */
   get calls(): readonly ToolCall[] {
     return this.#calls.own().map(toldCall);
   }
@@ -112,7 +112,7 @@ export class ToolRun {
   }
 
   /**
-   * Calls a tool, or gives the recorded result of the same call.
+   * Calls a tool, or returns the recorded result of the same call.
    * @throws ToolError if the call has no result, ApprovalNeededError if the owner must approve it first.
    */
   call<Input, Output>(tool: Tool<Input, Output>, input: Input, options?: ToolCallOptions): Promise<Output>;
@@ -125,7 +125,7 @@ export class ToolRun {
     if (active) return active.isSame(name, read) ? active.result : ignoreRejection(Promise.reject(conflict(id)));
     const result = this.#start(id, name, read);
     const known = this.#calls.get(id);
-    // A call that has ended at once is found by its record.
+    // A call that ended synchronously is found by its record.
     if (known !== undefined && isFinished(known)) return result;
     const end = () => void this.#active.delete(id);
     const isSame = (other: string, { input }: ReadInput) =>
@@ -136,8 +136,8 @@ export class ToolRun {
   }
 
   /**
-   * Goes on with the unfinished calls of this run, on their recorded arguments, without asking a model again. Resolves
-   * to all calls of the run. Calls that the run has not made yet are not there.
+   * Resumes the unfinished calls of this run with their recorded arguments, without a call of the model. Resolves to
+   * all recorded calls of the run.
    * @throws ApprovalNeededError if a call still waits.
    */
   async resume(): Promise<readonly ToolCall[]> {
@@ -149,24 +149,24 @@ export class ToolRun {
     return this.calls;
   }
 
-  /** Resolves when no call is under way. */
+  /** Resolves when no call is running. */
   async settled(): Promise<void> {
     while (this.#active.size > 0) await Promise.allSettled([...this.#active.values()].map(({ result }) => result));
   }
 
-  /** Asks the owner of the task for all waiting approvals and answers. Ends the turn. */
+  /** Asks the owner of the task for all waiting approvals and answers, which ends the turn. */
   async ask(): Promise<void> {
     await this.settled();
     // The guard of the queue adds the questions.
     if (!this.#calls.isOver && this.waiting.length > 0) await this.#sources.events.inputRequired();
   }
 
-  /** Cancels the calls that have not ended: the task ends without them. */
+  /** Cancels the unfinished calls, because the task ends. */
   close(): void {
     this.#calls.close();
   }
 
-  /** The answers of earlier runs of a call to the same questions of a new run. Each counts once. */
+  /** The answers from earlier runs of a call, for the same questions in a new run. Each is used once. */
   #asker(id: string, tool: string): (question: ToolQuestion) => ToolAnswer {
     const given = new Set<AskedQuestion>();
     return ({ message, schema }) => {
@@ -211,7 +211,7 @@ export class ToolRun {
     }
   }
 
-  /** Makes a call. A new one whose schema and tool answer at once is recorded before this returns. */
+  /** Makes a call. A new call whose schema and tool are synchronous is recorded before this returns. */
   #perform(call: BegunCall, read: ReadInput): Promise<JsonValue> {
     const failed = (error: unknown) => this.#failed(call, read, error);
     try {
@@ -230,7 +230,7 @@ export class ToolRun {
     }
   }
 
-  /** Makes a call that is known, that may need an approval, or whose schema takes time. */
+  /** Makes a call that is recorded already, that may need an approval, or whose schema is async. */
   async #decided(
     { id, name, isKnown, tool, ...checked }: BegunCall & CheckedCall,
     input: JsonValue,
@@ -250,7 +250,7 @@ export class ToolRun {
   }
 
   async #failed({ id, name }: BegunCall, read: ReadInput, error: unknown): Promise<never> {
-    // The next attempt of the turn decides about calls that were under way.
+    // The next attempt of the turn decides about running calls.
     if (!(error instanceof ToolError) || this.#sources.context.signal.aborted || this.#calls.isOver) throw error;
     const { reason, message } = error;
     // Arguments that are no JSON, or too large, are not recorded.
@@ -260,7 +260,7 @@ export class ToolRun {
     throw error;
   }
 
-  /** Runs a call once there is a place for it. There is no promise if its result is there and recorded at once. */
+  /** Runs a call when there is a place for it. Synchronous if its result is known and recorded at once. */
   #run(checked: CheckedCall, first: FirstChange | undefined): ToolResult | Promise<ToolResult> {
     if (this.#running >= this.#limits.parallelCalls) {
       return new Promise<void>((resolve) => void this.#places.push(resolve)).then(() => this.#run(checked, first));
@@ -290,7 +290,7 @@ export class ToolRun {
     }
   }
 
-  /** Runs a call whose beginning is known before, so that no process repeats it. */
+  /** Runs a call that is recorded before it starts, so that no process repeats it. */
   async #runOnce({ tool, value, callContext }: CheckedCall, first: FirstChange | undefined): Promise<ToolResult> {
     const { context, events } = this.#sources;
     const call = { id: callContext.callId, tool: tool.name };
@@ -298,12 +298,12 @@ export class ToolRun {
     await events.flush();
     const mostBytes = this.#limits.outputBytes;
     const result = await runTool({ tool, input: value, context: callContext, mostBytes, clock: context.clock });
-    // The next commit brings the result: if the process dies before, the outcome is not known.
+    // The result is in the next commit. If the process dies before, the outcome is unknown.
     await this.#calls.record({ ...call, state: 'succeeded', output: result.copy });
     return result;
   }
 
-  /** Runs a call with one record, if it is quick. */
+  /** Runs a call with a single record, if it is quick. */
   #runIdempotent({ tool, value, callContext }: CheckedCall, first: FirstChange | undefined) {
     const call = { id: callContext.callId, tool: tool.name };
     let isRecorded = false;
@@ -313,7 +313,7 @@ export class ToolRun {
     };
     const ended = (result: ToolResult): ToolResult | Promise<ToolResult> => {
       const end = { state: 'succeeded', output: result.copy } as const;
-      // Spreads of several objects take longer than most tools.
+      // Not spread: several spreads take longer than most tools.
       const room = this.#calls.record(
         first === undefined || isRecorded
           ? { ...call, ...end }
@@ -334,10 +334,10 @@ function outputIn({ value }: ToolResult): JsonValue {
   return value;
 }
 
-/** The arguments of a call, or the reason why they cannot be taken. */
+/** The arguments of a call, or the reason why they are refused. */
 type ReadInput = { readonly input: JsonValue } | { readonly input?: undefined; readonly error: ToolError };
 
-/** A call that is under way. */
+/** A running call. */
 interface ActiveCall {
   readonly result: Promise<JsonValue>;
   readonly isSame: (name: string, read: ReadInput) => boolean;
@@ -353,7 +353,7 @@ interface CheckedCall {
 interface BegunCall {
   readonly id: string;
   readonly name: string;
-  /** True if the task records the call. */
+  /** True if the task has recorded the call. */
   readonly isKnown: boolean;
 }
 

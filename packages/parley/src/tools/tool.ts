@@ -8,7 +8,7 @@ import * as Type from '../options/option-types.js';
 
 /** The call that a tool runs for. */
 export interface ToolContext {
-  /** Names the call within its task. A repeated run of the same call has the same id. */
+  /** Identifies the call within its task. A repeated run of the same call has the same id. */
   readonly callId: string;
   /** Aborts at the timeout of the tool and when the turn of the agent ends. */
   readonly signal: AbortSignal;
@@ -19,9 +19,9 @@ export interface ToolContext {
   readonly user?: User | undefined;
   readonly tenant?: string | undefined;
   /**
-   * Asks the owner of the task. The run ends with an error that the tool lets through, and the task is INPUT_REQUIRED.
-   * The tool runs again on the answer, from its beginning, and the same question then gives that answer. Absent outside
-   * of `runTools`.
+   * Asks the owner of the task. The run ends with an error, which the tool must not catch, and the task becomes
+   * INPUT_REQUIRED. After the answer the tool runs again from its beginning, and the same question returns that answer.
+   * Absent outside of `runTools`.
    */
   readonly ask?: ((question: ToolQuestion) => ToolAnswer) | undefined;
 }
@@ -46,7 +46,7 @@ export interface AskedQuestion {
   readonly answer?: ToolAnswer;
 }
 
-/** Ends a run that needs an answer of the owner. */
+/** Ends a run that needs an answer from the owner. */
 export class AnswerNeededError extends Error {
   override readonly name = 'AnswerNeededError';
   readonly question: ToolQuestion;
@@ -64,7 +64,7 @@ export type ApprovalRule<Input> = boolean | ((input: Input, context: ToolContext
 export interface ToolOptions<Input extends StandardSchema, Output extends StandardSchema> {
   /** 1 to 128 letters, digits, `_`, `-`, `.` and `/`. */
   readonly name: string;
-  /** Tells models and people the purpose of the tool. */
+  /** Describes the tool for models and people. */
   readonly description?: string;
   /** Checks the arguments of each call. */
   readonly input: Input;
@@ -82,7 +82,7 @@ export interface ToolOptions<Input extends StandardSchema, Output extends Standa
   readonly needsApproval?: ApprovalRule<OutputOf<Input>>;
   /** Longest run, in ms. Default 60 000. */
   readonly timeoutMs?: number;
-  /** True if a second run does no harm. Only then a call runs again whose process died. Default false. */
+  /** True if the tool may run twice. Only then a call runs again whose process died. Default false. */
   readonly idempotent?: boolean;
 }
 
@@ -119,12 +119,12 @@ export const TOOL_CALL_STATES = [
 ] as const;
 
 /**
- * `requested` waits for an approval, for an answer or for its run. `approved` also is a call with a new answer.
+ * `requested` waits for an approval, for an answer or for its run. `approved` is also a call with a new answer.
  * `canceled`: the task ended before the call did.
  */
 export type ToolCallState = (typeof TOOL_CALL_STATES)[number];
 
-/** Reasons of calls that have no result. */
+/** Reasons why a call has no result. */
 export const TOOL_FAILURES = [
   'unknown_tool',
   'invalid_input',
@@ -140,7 +140,9 @@ export const TOOL_FAILURES = [
   'limit',
 ] as const;
 
-/** `interrupted`: the process died in a run that must not repeat. `superseded`: another message came instead. */
+/**
+ * `interrupted`: the process died during a run that must not be repeated. `superseded`: another message came instead.
+ */
 export type ToolFailureReason = (typeof TOOL_FAILURES)[number];
 
 /** The failure of a call, without internals of the agent. */
@@ -173,10 +175,10 @@ export interface ToolEvent {
   readonly call: ToolCall;
 }
 
-/** Hears the changes of calls, in order. It must not throw. */
+/** Called with the changes of calls, in order. It must not throw. */
 export type ToolListener = (event: ToolEvent) => void;
 
-/** A call without a result. A tool throws it as well, to tell the caller a reason of its own. */
+/** A call without a result. A tool may throw it to give the caller a reason. */
 export class ToolError extends Error {
   override readonly name: string = 'ToolError';
   readonly reason: ToolFailureReason;
@@ -198,7 +200,7 @@ export class ApprovalNeededError extends Error {
   }
 }
 
-/** Options as an author without a compiler gives them. */
+/** Options from untyped code. */
 type Checked = { readonly [Name in 'name' | 'input' | 'output' | 'run' | 'timeoutMs']?: unknown };
 
 const NAME = /^[\w./-]{1,128}$/;
@@ -233,11 +235,11 @@ export function defineTool<Input extends StandardSchema, Output extends Standard
 }
 
 const some = Type.Optional(Type.Unknown());
-/** The names of the options. Their values are checked apart, because libraries of schemas differ. */
+/** The names of the options. Their values are checked separately, because schema libraries differ. */
 const toolSchema = closed({
   ...{ name: some, description: some, input: some, output: some, run: some },
   ...{ needsApproval: some, idempotent: some, timeoutMs: some },
-  // Members of a tool, of which another one is made.
+  // Members of a tool from which another one is made.
   ...{ inputSchema: some, outputSchema: some, asksApproval: some },
 });
 

@@ -6,7 +6,7 @@ import { checked as checkedBy } from './json-schema.js';
 
 const SCHEMA_LENGTH = 65_536;
 const DEPTH = 32;
-/** Keywords whose values are plain, and whose check takes time in proportion to the value. */
+/** Keywords with plain values, whose check is linear in the value. */
 const PLAIN: readonly string[] = [
   'type',
   'enum',
@@ -25,9 +25,9 @@ const PLAIN: readonly string[] = [
 ];
 
 /**
- * A schema from another server. Models see all of it. The check leaves out patterns, references, combinations and
- * formats, because those of strangers can block the process. The server checks them itself. Undefined if the schema is
- * wrong, too large or too deep.
+ * Makes a schema from an untrusted JSON Schema. Models see all of it. The check leaves out patterns, references,
+ * combinations and formats, because untrusted ones can block the process. The server that owns the schema checks them.
+ * Undefined if the schema is wrong, too large or too deep.
  */
 export function untrustedSchema(schema: unknown): StandardSchema | undefined {
   const checked = checkedSchema(schema);
@@ -37,7 +37,7 @@ export function untrustedSchema(schema: unknown): StandardSchema | undefined {
   return { '~standard': { version: 1, vendor: 'parley', validate, jsonSchema: { input: shown, output: shown } } };
 }
 
-/** The faults of a value by a schema from outside, as texts. Undefined if the schema is too large or too deep. */
+/** The faults of a value by an untrusted schema, as texts. Undefined if the schema is too large or too deep. */
 export function untrustedFaults(schema: JsonObject, value: unknown): readonly string[] | undefined {
   const checked = checkedSchema(schema);
   if (checked === undefined) return undefined;
@@ -79,7 +79,7 @@ function checkedPart(schema: JsonObject, depth: number): JsonObject | undefined 
   return Object.fromEntries(members);
 }
 
-/** The values of a list of choices. A choice of a form is a constant with a title. */
+/** The values of a list of choices. A choice in a form is a constant with a title. */
 function constantsOf(choices: JsonValue): readonly JsonValue[] | undefined {
   if (!Array.isArray(choices) || choices.length === 0) return undefined;
   const values = choices.flatMap((one: JsonValue) => (isObject(one) && one.const !== undefined ? [one.const] : []));

@@ -21,20 +21,20 @@ export interface ErasedCounts extends Omit<OwnerCounts, 'openTasks'> {
   readonly canceledTurns: number;
 }
 
-/** An owner stays blocked so long if the process of the erasure dies. */
+/** Duration of the block, in ms. It is extended while the erasure runs, and ends by itself if its process dies. */
 const BLOCK_MS = 30_000;
 const EXTEND_MS = 5_000;
 const GRACE_MS = 10_000;
-/** Pause between two looks at the turns that are to end. */
+/** Pause between two checks whether the canceled turns have ended. */
 const LOOK_MS = 100;
 const PAGE = 200;
-/** Rounds until nothing is left. New data can come only if a block has ended, so that one or two are enough. */
+/** Maximum number of rounds. New data can come only if a block has ended, so one or two are enough. */
 const ROUNDS = 20;
 
 /**
- * Erases all data of a user: turns are canceled first, then tasks with all that hangs on them, idempotency keys and
- * files go. Names of scopes go last, so that a repeated call finds what an interrupted one has left. New messages of
- * the user are refused with UNAVAILABLE meanwhile, in all processes on the storage.
+ * Erases all data of a user. First turns are canceled. Then tasks with their events, webhooks and idempotency keys are
+ * deleted, and files. Names of scopes are deleted last, so that a repeated call finds the data that an interrupted one
+ * has left. New messages of the user are refused with UNAVAILABLE meanwhile, in all processes on the storage.
  * @throws StorageError if something cannot be erased; A2AError UNSUPPORTED_OPERATION for a file store without `owners`.
  */
 export async function eraseOwner(options: EraseOwnerOptions): Promise<ErasedCounts> {
@@ -85,7 +85,7 @@ class Erasure {
     return this.counts;
   }
 
-  /** Blocks the owner, and extends that until its end. */
+  /** Blocks the owner, and extends the block until `end` is called. */
   async #blocked(): Promise<{ check(): void; end(): Promise<void> }> {
     const { clock, owner, storage } = this.#options;
     let failure: unknown;
@@ -116,7 +116,10 @@ class Erasure {
     };
   }
 
-  /** Asks all open tasks to end, and waits for those that run. Those that go on are overtaken when they are erased. */
+  /**
+   * Requests the cancel of all open tasks, and waits for the running turns. Turns that do not end are fenced when their
+   * tasks are erased.
+   */
   async #cancel(scopes: readonly Scope[]): Promise<void> {
     const { storage, clock, graceMs = GRACE_MS } = this.#options;
     const until = clock.monotonic() + graceMs;
@@ -125,7 +128,7 @@ class Erasure {
       for await (const { task } of this.#open(scope)) {
         const { id } = task;
         const outcome = await storage.requestCancel(scope, id, {});
-        // A running task is not read for the answer.
+        // The answer for a running task does not contain it.
         if (outcome.kind === 'requested' && outcome.stored === undefined) running.push({ scope, id });
       }
     }
@@ -158,7 +161,7 @@ class Erasure {
     }
   }
 
-  /** Deletes an open task. A turn that has not ended in time is overtaken, and its watchers see CANCELED. */
+  /** Deletes an open task. A turn that has not ended in time is fenced, and subscribers get CANCELED. */
   async #deleteOpen(key: TaskKey): Promise<void> {
     const { storage } = this.#options;
     if ((await storage.delete(key.scope, key.id)) === 'running') {
@@ -179,7 +182,7 @@ async function isRunning(storage: TaskStorage, { scope, id }: TaskKey): Promise<
   return stored?.running === true;
 }
 
-/** Writes CANCELED over a running turn. A task that cannot be read, or changes again and again, is left to `erase`. */
+/** Writes CANCELED over a running turn. Leaves a task that cannot be read or keeps changing to `erase`. */
 async function endByForce(storage: TaskStorage, key: TaskKey): Promise<void> {
   for (let attempt = 0; attempt < 5; attempt += 1) {
     const stored = await storage.task(key.scope, key.id).catch(() => undefined);

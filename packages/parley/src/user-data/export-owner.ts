@@ -11,8 +11,8 @@ import { keysOf, type OwnerDataOptions, tasksOf } from './owner-data.js';
 type RecordPlace = Pick<Scope, 'agent' | 'tenant'>;
 
 /**
- * A record of an export, as a line of JSON. The first one is the header, and the last one the end: an export without it
- * is not whole. Tasks are those of 1.0 (Spec §4.1.1), with their history and artifacts. Times are ISO 8601.
+ * A record of an export, as a line of JSON. The first record is the header, the last one the end: an export without the
+ * end is incomplete. Tasks are those of 1.0 (Spec §4.1.1), with their history and artifacts. Times are ISO 8601.
  */
 export type OwnerRecord =
   | { readonly type: 'header'; readonly format: 1; readonly owner: string | null; readonly exportedAt: string }
@@ -50,15 +50,15 @@ export interface ExportedFile {
   readonly id: string;
 }
 
-/** Whole tasks, in pages of about 4 MB of JSON. */
+/** Tasks with history and artifacts, in pages of about 4 MB of JSON. */
 const WHOLE_TASKS = { orderBy: 'created', limit: 50, maxBytes: 4_194_304, artifacts: true, history: true } as const;
 const CONFIGS = 100;
 const MASKED = '***';
 
 /**
- * Reads all data of a user, record by record. One page is in memory at a time. Additions of the user meanwhile may be
- * missing. `counts` counts the records. `onFile` is called before the record of a file. It resolves to false if the
- * file has no bytes any more.
+ * Reads all data of a user, record by record, with one page in memory at a time. Data that the user adds meanwhile may
+ * be missing. `counts` counts the records. `onFile` is called before the record of a file. It resolves to false if the
+ * file no longer has bytes.
  * @throws StorageError if the storage fails.
  */
 export async function* ownerRecords(
@@ -87,7 +87,7 @@ export async function* ownerRecords(
     }
   }
   for await (const { scope, file } of filesOf(files, owner)) {
-    // The id is of 32 hex digits. It is unique within its scope only.
+    // An id has 32 hex digits, and is unique only within its scope.
     const path = `files/${String(counts.files + 1).padStart(6, '0')}-${file.id}`;
     const hasBytes = file.expiresAt > clock.now() && (await onFile({ scope, id: file.id }, path));
     const facts = { ...file, createdAt: isoTime(file.createdAt), expiresAt: isoTime(file.expiresAt) };
@@ -112,7 +112,7 @@ async function* configsOf(storage: TaskStorage, scope: Scope, taskId: string) {
   }
 }
 
-/** The configuration as the protocol has it, without its secrets. The path and the query of a url may be one. */
+/** The configuration in the form of the protocol, without secrets. The path and the query of a url may be secrets. */
 function masked(config: TaskPushNotificationConfig & { readonly registeredIn?: string }): TaskPushNotificationConfig {
   const { registeredIn: _, url, token, authentication, ...rest } = cloneJson(config);
   const { origin } = URL.parse(url) ?? {};

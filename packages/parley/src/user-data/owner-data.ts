@@ -15,7 +15,7 @@ export interface OwnerDataOptions {
   /** Absent: there are no files. */
   readonly files?: FileStore | undefined;
   readonly owner: OwnerQuery;
-  /** Gets a record before anything happens, and one at the end. If the first one is lost, nothing happens. */
+  /** Gets a record before the act, and one after it. If the first one cannot be written, the act is not done. */
   readonly audit?: Pick<AuditLog, 'write'> | undefined;
   readonly clock: Clock;
   readonly ids: Pick<IdSource, 'random'>;
@@ -23,14 +23,14 @@ export interface OwnerDataOptions {
 
 /** Counts of the data of a user. */
 export interface OwnerCounts {
-  /** Task spaces: each is an agent with a tenant. */
+  /** Task scopes: each is an agent with a tenant. */
   readonly scopes: number;
   readonly tasks: number;
   /** Tasks that have not ended. */
   readonly openTasks: number;
   readonly idempotencyKeys: number;
   readonly files: number;
-  /** Uploads that are not whole. */
+  /** Uploads that are not complete. */
   readonly uploads: number;
 }
 
@@ -78,7 +78,9 @@ export async function* keysOf(storage: TaskStorage, scope: Scope): AsyncGenerato
   } while (cursor !== undefined);
 }
 
-/** Runs an act on the data of a user between its two records. `countsOf` has the counts of the last one. */
+/**
+ * Runs an act on the data of a user, and audits its begin and its end. `countsOf` gives the counts for the last record.
+ */
 export async function recordedOwnerAct<Result>(
   operation: 'exportOwner' | 'eraseOwner',
   options: Pick<OwnerDataOptions, 'owner' | 'audit' | 'clock' | 'ids'>,

@@ -15,8 +15,8 @@ interface AnswerKeyFacts {
 }
 
 /**
- * Checks that the answers to a message may be encrypted for the key that it names.
- * @throws UntrustedContentError if another caller could read answers with it.
+ * Checks that answers to a message may be encrypted for the key that it names.
+ * @throws UntrustedContentError if another caller could read answers with that key.
  */
 export async function checkAnswerKey(
   { message, tenant }: SendMessageRequest,
@@ -34,7 +34,7 @@ export async function checkAnswerKey(
     { id: message.taskId, ...(tenant !== undefined && { tenant }) },
     context,
   ).catch((error: unknown) => {
-    // The engine refuses a message to a task that is not there.
+    // The engine refuses a message to a missing task.
     if (error instanceof A2AError && error.code === 'TASK_NOT_FOUND') return undefined;
     throw error;
   });

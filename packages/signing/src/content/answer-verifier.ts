@@ -12,15 +12,15 @@ import type { VerifiedSigner } from './verified-signers.js';
 /** The rules for answers of an agent. */
 export interface AnswerRules {
   readonly verifier: ContentVerifier;
-  /** The agent, as it names itself in its signatures. */
+  /** The name of the agent in its signatures. */
   readonly issuer: string;
   /** True if unsigned content is refused. */
   readonly required: boolean;
-  /** True if FAILED and CANCELED are taken without a signature. */
+  /** True if FAILED and CANCELED are accepted without a signature. */
   readonly takesUnsignedEnds: boolean;
 }
 
-/** Facts about an answer that its reader knows already. */
+/** Facts about an answer that its reader knows before. */
 export interface ExpectedAnswer {
   /** The id of the message that was sent. */
   readonly re?: string | undefined;
@@ -28,19 +28,19 @@ export interface ExpectedAnswer {
   readonly isNew?: boolean;
   /** False if artifacts may be left out, as in a list. Default: true. */
   readonly hasArtifacts?: boolean;
-  /** The id of the task that was asked for. Absent: the call names none. */
+  /** The id of the requested task. Absent: the call names none. */
   readonly taskId?: string | undefined;
-  /** The time when the message was signed, in seconds. An end that answers another message is not older. */
+  /** The time when the message was signed, in seconds. An end that answers another message may be older. */
   readonly since?: number | undefined;
 }
 
-/** A task in a stream, as its reader knows it so far. */
+/** A task in a stream, with what its reader has seen so far. */
 export interface SeenTask {
   readonly taskId: string;
   readonly artifacts: SignedArtifacts;
 }
 
-/** Largest difference between the clocks of a reader and an agent, in seconds. */
+/** Maximum difference between the clocks of a reader and an agent, in seconds. */
 const TOLERANCE_S = 60;
 
 /** A status with the task that it belongs to. */
@@ -85,7 +85,7 @@ export class AnswerVerifier {
     await this.#status({ ...update, metadata, isLive: true }, await SignedArtifacts.of(artifacts), { hasArtifacts });
   }
 
-  /** A task as an answer shows it, for the events that follow. */
+  /** A task in an answer. Returns its state for the events that follow. */
   async task(task: Task, expected: ExpectedAnswer = {}): Promise<SeenTask> {
     const { id: taskId, contextId = '', status, history = [], artifacts: list = [], metadata } = task;
     if (expected.taskId !== undefined && expected.taskId !== taskId)

@@ -2,7 +2,7 @@ import type { Artifact, JsonObject, JsonValue, Message, Part } from 'parley-a2a'
 import { canonicalJson, SIGNING_EXTENSION, sha256Hex } from 'parley-a2a/kit';
 import { labelsOf } from './carried-labels.js';
 
-/** The ids of a message that the engine may add. A signature names those that were there. */
+/** The message ids that the engine may add. A signature lists those that were present. */
 export const OPTIONAL_IDS = ['contextId', 'taskId'] as const;
 export type OptionalId = (typeof OPTIONAL_IDS)[number];
 
@@ -21,7 +21,7 @@ export interface TaskIds {
 
 const NO_PARTS: PartChain = { count: 0, digest: '' };
 
-/** The signed text of a message: with these of its optional ids, and without its own signatures. */
+/** The signed text of a message: with the given optional ids, and without its signatures. */
 export function messageText(message: Message, ids: readonly OptionalId[]): string {
   return canonicalJson(messageContent(message, ids));
 }
@@ -58,7 +58,7 @@ export function statusText(state: string, { taskId, contextId }: TaskIds, messag
   return canonicalJson({ taskId, contextId, state, ...(message && { message: messageContent(message, ids) }) });
 }
 
-/** The chain with further parts. It depends on the parts only, not on the updates that they came in. */
+/** Extends the chain by parts. The result does not depend on how the parts are split into updates. */
 export async function extended(chain: PartChain, parts: readonly Part[]): Promise<PartChain> {
   let { digest } = chain;
   for (const part of parts) digest = await sha256Hex(`${digest}${canonicalJson(canonicalPart(part))}`);
@@ -81,7 +81,7 @@ export function canonicalPart(part: Part): JsonObject {
   return { ...(content as unknown as JsonObject), ...about({ metadata, ...labelsOf(part) }) };
 }
 
-/** The members that are present. An empty text, list or object counts as absent: protobuf cannot tell these apart. */
+/** Drops absent members. An empty text, list or object counts as absent, because protobuf cannot tell these apart. */
 function about(members: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
   const kept = Object.entries(members).flatMap(([name, value]): [string, JsonValue][] => {
     const own = name === 'metadata' ? unsigned(value as JsonObject | undefined) : value;

@@ -8,8 +8,8 @@ interface PartLabels {
 }
 
 /**
- * The labels of a part. Versions before 1.0 have no place for those of text and data parts, so the signer repeats them
- * in the metadata of the part. A label of the part itself counts before a repeated one.
+ * The labels of a part. Versions before 1.0 have no place for those of text and data parts, so the signer copies them
+ * to the metadata of the part. A label of the part itself wins over the copy.
  */
 export function labelsOf(part: Part): PartLabels {
   const { filename, mediaType } = part;
@@ -19,7 +19,7 @@ export function labelsOf(part: Part): PartLabels {
   return { filename: filename || labelIn(own, 'filename'), mediaType: mediaType || labelIn(own, 'mediaType') };
 }
 
-/** The part as a signer sends it: with its labels in its metadata too, if a version may lose them. */
+/** The part as a signer sends it: with a copy of its labels in its metadata, if a version may lose them. */
 export function withCarriedLabels(part: Part): Part {
   const plain = withoutCarried(part);
   const { filename, mediaType } = plain;
@@ -28,24 +28,24 @@ export function withCarriedLabels(part: Part): Part {
   return { ...plain, metadata: { ...plain.metadata, [SIGNING_EXTENSION]: carried } };
 }
 
-/** The part as its signer meant it, after its signature was verified. */
+/** Restores the labels of a part, after its signature was verified. */
 export function restoredPart(part: Part): Part {
   if (part.metadata?.[SIGNING_EXTENSION] === undefined) return part;
   const { filename, mediaType } = labelsOf(part);
   return { ...withoutCarried(part), ...(filename && { filename }), ...(mediaType && { mediaType }) };
 }
 
-/** A message as its signer meant it. */
+/** Restores the labels of all parts of a message. */
 export function restoredMessage(message: Message): Message {
   return withParts(message, restoredPart);
 }
 
-/** An artifact as its agent meant it. */
+/** Restores the labels of all parts of an artifact. */
 export function restoredArtifact(artifact: Artifact): Artifact {
   return withParts(artifact, restoredPart);
 }
 
-/** An answer as its agent meant it. The messages of users stay as they are: readers do not verify them. */
+/** Restores the labels of an answer. Messages of users are left as they are, because readers do not verify them. */
 export function restoredAnswer(event: StreamResponse): StreamResponse {
   if (event.message !== undefined) return { message: restoredMessage(event.message) };
   if (event.task !== undefined) return { task: restoredTask(event.task) };
@@ -57,7 +57,7 @@ export function restoredAnswer(event: StreamResponse): StreamResponse {
   return { statusUpdate: { ...event.statusUpdate, status: restoredStatus(status) } };
 }
 
-/** A task as its agent meant it. */
+/** Restores the labels of all parts of a task. */
 export function restoredTask(task: Task): Task {
   const { status, artifacts, history } = task;
   return {

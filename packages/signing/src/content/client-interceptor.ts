@@ -11,11 +11,11 @@ import { UntrustedContentError } from './untrusted-content-error.js';
 interface SignedCalls {
   /** The URIs that each call activates. */
   readonly extensions: readonly string[];
-  /** Signs a message, encrypted before if it has to be. */
+  /** Encrypts a message, if that is configured, and signs it. */
   readonly outgoing: (message: Message) => Promise<OutgoingMessage>;
   /** Absent: answers are not verified. */
   readonly answers: AnswerVerifier | undefined;
-  /** Opens the encrypted parts of an answer, or refuses it. Absent: they stay as they are. */
+  /** Decrypts the parts of an answer, or refuses it. Absent: they stay encrypted. */
   readonly opened?: ((event: StreamResponse) => Promise<StreamResponse>) | undefined;
 }
 
@@ -43,7 +43,7 @@ async function* events(
   const { call: signed, expected } = await outgoing(calls, call);
   let seen: SeenTask | undefined;
   for await (const event of next(signed) as AsyncIterable<StreamResponse>) {
-    // The task in a stream may show the end of an earlier turn, which is older than the message.
+    // A snapshot may show the end of an earlier turn, which is older than the message.
     const own = event.task !== undefined ? { ...expected, since: undefined } : expected;
     seen = await trusted(async () => calls.answers?.event(event, seen, own));
     yield await trusted(() => shown(calls, event));
@@ -95,13 +95,13 @@ async function verifiedAnswer(
   return shownTask(answer);
 }
 
-/** The event for the application: with plain parts, and with labels that its version could not carry. */
+/** The event for the application: with decrypted parts and restored labels. */
 async function shown({ answers, opened }: SignedCalls, event: StreamResponse): Promise<StreamResponse> {
   const open = (await opened?.(event)) ?? event;
   return answers === undefined ? open : restoredAnswer(open);
 }
 
-/** A fault of the answer is an error of the call. */
+/** Converts a fault of the answer to the error of the call. */
 async function trusted<T>(check: () => Promise<T>): Promise<T> {
   try {
     return await check();

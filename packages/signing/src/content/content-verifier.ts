@@ -18,7 +18,7 @@ import type { VerifiedSigner } from './verified-signers.js';
 export interface VerifiedSignature {
   readonly signer: VerifiedSigner;
   readonly header: SignatureHeader;
-  /** True if the signer signs for one user only. Messages of other users are refused before. */
+  /** True if the signer signs for one user only. Messages of other users are refused earlier. */
   readonly isBound: boolean;
 }
 
@@ -28,7 +28,7 @@ interface ContentToVerify {
   readonly metadata: JsonObject | undefined;
   /** The canonical text that a header is about. */
   readonly text: (header: SignatureHeader) => string;
-  /** The reason why the statements of a trusted key do not fit, or undefined. */
+  /** The reason why the claims of a trusted key do not fit, or undefined. */
   readonly fault: (header: SignatureHeader, peer: TrustedPeer) => string | undefined;
   /** The place of the metadata, for errors, such as `message.metadata`. */
   readonly field: string;
@@ -47,9 +47,9 @@ export class ContentVerifier {
   }
 
   /**
-   * The valid signatures; none if there are no signatures at all. Signatures of unknown keys are left out if another
+   * The valid signatures; empty if there are no signatures at all. Signatures of unknown keys are ignored if another
    * one is valid.
-   * @throws UntrustedContentError if no signature is by a trusted key, or if one of a trusted key does not count.
+   * @throws UntrustedContentError if no signature is by a trusted key, or if one of a trusted key is invalid.
    */
   async verify(content: ContentToVerify): Promise<readonly VerifiedSignature[]> {
     const place = `${content.field}[${JSON.stringify(SIGNING_EXTENSION)}]`;

@@ -4,7 +4,7 @@ import { hasOwnSignature } from './signed-ends.js';
 import { UntrustedContentError } from './untrusted-content-error.js';
 
 /**
- * Checks that all parts of an answer are encrypted. The text of an end that the engine wrote is plain.
+ * Checks that all parts of an answer are encrypted. The text of an end that the engine wrote is not encrypted.
  * @throws UntrustedContentError naming the first plain part.
  */
 export function checkEncrypted(event: StreamResponse): void {

@@ -4,7 +4,7 @@ import { canonicalJson, ENCRYPTION_EXTENSION, isObject, isPart } from 'parley-a2
 import { canonicalPart } from './canonical-content.js';
 import { type OwnKey, type RecipientKey, WRAP_ALGORITHMS } from './encryption-keys.js';
 
-/** The place of a part, which its encryption binds. */
+/** The place of a part, to which its encryption is bound. */
 export type PartPlace =
   | {
       readonly messageId: string;
@@ -12,7 +12,7 @@ export type PartPlace =
       /** The number of parts of the message. */
       readonly parts: number;
     }
-  /** `index` counts all parts of the artifact. Undefined for a chunk whose place only its signature tells. */
+  /** `index` counts all parts of the artifact. Undefined for a chunk whose place only its signature contains. */
   | { readonly taskId: string; readonly artifactId: string; readonly index: number | undefined };
 
 /** The reason why an encrypted part cannot be read. */
@@ -37,16 +37,18 @@ const CONTENT_ALGORITHM = 'A256GCM';
 const MOST_RECIPIENTS = 4;
 const LONGEST_HEADER = 8_192;
 const LONGEST_KEY = 2_048;
-/** Base64url characters of a ciphertext. The body of the call is bounded before. */
+/** Maximum length of a ciphertext in base64url. The body of the call is bounded before. */
 const LONGEST_CIPHERTEXT = 64 * 1_048_576;
 const KNOWN = ['enc', 'typ', 'messageId', 'taskId', 'artifactId', 'index', 'parts', 'by', 'epk', 'alg', 'kid'];
 
-/** True for a part that says that it is encrypted. */
+/** True for a part that is marked as encrypted. */
 export function isEncrypted(part: Part): boolean {
   return part.metadata?.[ENCRYPTION_EXTENSION] !== undefined;
 }
 
-/** Encrypts a part for all recipients. `by` names the keys of the signer: no other signer can claim the part. */
+/**
+ * Encrypts a part for all recipients. `by` names the keys of the signer, so that no other signer can claim the part.
+ */
 export async function sealedPart(
   part: Part,
   place: PartPlace,
@@ -64,7 +66,7 @@ export async function sealedPart(
 }
 
 /**
- * Opens an encrypted part with one of the keys.
+ * Decrypts a part with one of the keys.
  * @param signers The keys that have signed the content. Absent: any signer, or none.
  * @throws EncryptedPartFault if it is at another place, by another signer, or for none of the keys.
  */
@@ -120,7 +122,7 @@ function partOf(bytes: Uint8Array): Part {
     const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
     if (isPart(value) && !isEncrypted(value)) return value;
   } catch {
-    // The error below is the answer to each of these faults.
+    // The error after this block covers all of these faults.
   }
   throw new EncryptedPartFault('holds no part');
 }
@@ -163,7 +165,7 @@ function headerOf(encoded: string, library: typeof Jose): JsonObject {
     header = undefined;
   }
   if (!isObject(header)) throw new EncryptedPartFault('its protected header cannot be read');
-  // Also zip and crit: a part that is small while compressed could be huge afterwards.
+  // Also refuses `zip` and `crit`, because a small compressed part could expand to a huge one.
   const unknown = Object.keys(header).find((name) => !KNOWN.includes(name));
   if (unknown !== undefined)
     throw new EncryptedPartFault(`its header must have no member ${JSON.stringify(unknown.slice(0, 64))}`);

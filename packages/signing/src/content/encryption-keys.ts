@@ -6,26 +6,26 @@ import type { CardJwk } from 'parley-a2a/server';
 import type { SigningRuntime } from './peer-keys.js';
 import type { PeerKeySource } from './trusted-peer.js';
 
-/** A public key that parts are encrypted with. */
+/** A public key for encrypting parts. */
 export interface RecipientKey {
   readonly kid: string;
   readonly alg: string;
   readonly key: Jose.CryptoKey;
 }
 
-/** A key pair: others encrypt with its public key, and the private one opens parts. */
+/** A key pair: others encrypt with its public key, and the private one decrypts. */
 export interface OwnKey extends RecipientKey {
   readonly opens: Jose.CryptoKey;
   /** The public key, for others. */
   readonly shown: PublicJwk & JsonObject;
 }
 
-/** Algorithms that wrap the key of a part with a public key. None takes a password, and none is direct. */
+/** Algorithms that wrap the content key with a public key. None uses a password, and none is direct. */
 export const WRAP_ALGORITHMS: readonly string[] = ['ECDH-ES+A256KW', 'RSA-OAEP-256'];
 
 const CURVES = ['P-256', 'P-384', 'P-521', 'X25519'];
 const PUBLIC_MEMBERS = ['kty', 'crv', 'x', 'y', 'n', 'e'];
-/** Members of a key, in base64url: an RSA number of 8,192 bits. */
+/** Maximum length of a key member, in base64url: an RSA number of 8,192 bits. */
 const LONGEST_MEMBER = 1_366;
 /** An RSA number of 2,048 bits. */
 const SHORTEST_RSA = 342;
@@ -35,7 +35,7 @@ const FRESH_MS = 600_000;
 const COOLDOWN_MS = 30_000;
 
 /**
- * Imports private keys. The first one is told to others.
+ * Imports private keys. The public half of the first one is published.
  * @throws OptionsError naming every key that cannot be used.
  */
 export async function ownKeys(
@@ -62,7 +62,7 @@ export async function ownKeys(
 }
 
 /**
- * Imports a public key that a peer has named.
+ * Imports a public key that a peer has sent.
  * @throws Error with the reason if it is none, or if it has a private part.
  */
 export async function recipientKey(value: unknown, library: typeof Jose): Promise<RecipientKey> {
@@ -72,7 +72,7 @@ export async function recipientKey(value: unknown, library: typeof Jose): Promis
   return { kid: jwk.kid, alg: jwk.alg, key };
 }
 
-/** The keys that a sender encrypts with: given ones, or those at a url, read again after ten minutes. */
+/** The encryption keys of a recipient: given ones, or those at a url, cached for ten minutes. */
 export class RecipientKeys {
   readonly #source: PeerKeySource;
   readonly #runtime: SigningRuntime;
@@ -100,7 +100,7 @@ export class RecipientKeys {
     if (this.#known === undefined || now - this.#known.at > FRESH_MS) {
       const key = this.#read();
       this.#known = { at: now, key };
-      // A key set that cannot be read is asked again after a pause.
+      // A key set that could not be read is retried after a pause.
       key.catch(() => {
         this.#known = { at: now - FRESH_MS + COOLDOWN_MS, key };
       });

@@ -25,23 +25,23 @@ interface IntakeRules {
   readonly verifier: ContentVerifier;
   /** True if a message without a signature is refused. */
   readonly required: boolean;
-  /** The agent, as senders name it. */
+  /** The name of the agent in the signatures of senders. */
   readonly audience: string;
   /** Longest age of a signature. */
   readonly maxAgeMs: number;
   readonly clock: Clock;
-  /** The message with plain parts. Throws if its encrypted parts cannot be read. Absent: none is encrypted. */
+  /** Decrypts the parts of a message. Throws if it cannot. Absent: encryption is off. */
   readonly opens?: ((message: Message, signers: readonly VerifiedSigner[]) => Promise<Message>) | undefined;
-  /** The plain form of a message that the agent has encrypted for itself too. Absent: it encrypts none. */
+  /** Decrypts a message that the agent has encrypted for itself, too. Absent: encryption is off. */
   readonly reads?: StoredMessageReader | undefined;
-  /** The callers whose keys for answers count. */
+  /** The callers who may name a key for answers. */
   readonly answerKeys: AnswerKeyRule;
 }
 
 /** Largest difference between the clocks of a signer and the server. */
 const TOLERANCE_MS = 60_000;
 
-/** The handler, with a check of the signatures of messages before anything is stored. */
+/** Wraps the handler, so that the signatures of messages are verified before anything is stored. */
 export function verifyingHandler(handler: RequestHandler, rules: IntakeRules): RequestHandler {
   const around = { handler, rules };
   return mapHandler(handler, (operation, method) => {
@@ -57,7 +57,7 @@ export function verifyingHandler(handler: RequestHandler, rules: IntakeRules): R
   });
 }
 
-/** The request with the names of the verified signers beside the signatures. */
+/** The verified request, with the names of the signers beside the signatures. */
 async function taken(
   request: SendMessageRequest,
   context: ServerCallContext,
@@ -102,7 +102,7 @@ async function verifiedSignatures(
   return verified;
 }
 
-/** The reason why the statements of a signature do not fit the message, this agent or the time. */
+/** The reason why the claims of a signature do not fit the message, this agent or the time. */
 function faultOf(
   { aud, iat, exp, ids = [], iss }: SignatureHeader,
   message: Message,
@@ -123,12 +123,12 @@ function callerFault({ user }: TrustedPeer, caller: string | undefined): string 
   return user === undefined || user === caller ? undefined : 'is by a signer that does not sign for this caller';
 }
 
-/** Audiences are equal without their final slashes. */
+/** An audience without final slashes, for comparisons. */
 export function plainAudience(audience: string): string {
   return audience.replace(/(?<!\/)\/+$/, '');
 }
 
-/** The message as it is stored. A sender cannot write the names of signers. */
+/** Adds the signers to a stored message. Names that the sender wrote there are removed. */
 function withSigners(message: Message, signers: readonly VerifiedSigner[]): Message {
   const own = message.metadata?.[SIGNING_EXTENSION];
   if (own === undefined) return message;

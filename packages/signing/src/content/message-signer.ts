@@ -9,9 +9,9 @@ import type { ContentSigner } from './content-signer.js';
 /** The ports of signed messages to an agent. */
 interface MessageSigning {
   readonly signer: ContentSigner;
-  /** The agent, as it names itself. */
+  /** The name of the agent. */
   readonly audience: string;
-  /** The time for which a signature counts. */
+  /** The validity of a signature, in ms. */
   readonly lifetimeMs: number;
   readonly clock: Clock;
 }
@@ -24,9 +24,9 @@ export interface OutgoingMessage {
 }
 
 /**
- * The message in the form in which an agent decodes it, whatever the binding. Values such as dates become JSON, and
- * other forms of ProtoJSON become that of the model.
- * @throws InvalidParamsError naming the fields that no agent would take.
+ * The message in the form that an agent decodes, on any binding. Values such as dates become JSON, and other forms of
+ * ProtoJSON become that of the model.
+ * @throws InvalidParamsError naming the fields that no agent would accept.
  */
 export function normalMessage(given: Message): Message {
   try {
@@ -38,7 +38,7 @@ export function normalMessage(given: Message): Message {
   }
 }
 
-/** The message with signatures. Give it the normal form. */
+/** Signs a message, which must be in the normal form. */
 export async function signedMessage(given: Message, options: MessageSigning): Promise<OutgoingMessage> {
   const { signer, audience, lifetimeMs, clock } = options;
   const parts = given.parts.map(withCarriedLabels);
@@ -50,10 +50,7 @@ export async function signedMessage(given: Message, options: MessageSigning): Pr
   return { message: { ...message, metadata: { ...message.metadata, ...signed } }, since: iat };
 }
 
-/**
- * The message without signatures, and without a key for answers. Those of a message that is passed on belong to another
- * sender.
- */
+/** Removes the signatures and the key for answers. In a forwarded message they belong to another sender. */
 export function unsignedMessage(message: Message): Message {
   if (message.metadata === undefined) return message;
   const { metadata, ...bare } = message;
@@ -61,7 +58,7 @@ export function unsignedMessage(message: Message): Message {
   return Object.keys(rest).length > 0 ? { ...bare, metadata: rest } : bare;
 }
 
-/** The header of a signature over the message for the agent, by one of these keys. Undefined if it has none. */
+/** The header of a signature by one of these keys over the message for the agent. Undefined if there is none. */
 export function ownHeader(
   { metadata }: Pick<Message, 'metadata'>,
   { signer, audience }: Pick<MessageSigning, 'signer' | 'audience'>,

@@ -4,8 +4,8 @@ import { restoredArtifact, restoredMessage, restoredPart, restoredTask } from '.
 import type { PartOpener } from './part-encryption.js';
 
 /**
- * The context of a turn with plain parts, for the agent alone: the storage keeps encrypted ones. Parts for other keys
- * stay as they are.
+ * The context of a turn with decrypted parts, for the agent only: the storage keeps encrypted ones. Parts for other
+ * keys stay encrypted.
  */
 export async function openedContext(context: RequestContext, opener: PartOpener): Promise<RequestContext> {
   const message = await opener.message(context.message);
@@ -30,7 +30,7 @@ export async function openedContext(context: RequestContext, opener: PartOpener)
   });
 }
 
-/** The context of a turn whose earlier answers are as the agent published them. They are read on demand. */
+/** The context of a turn with restored labels in its earlier answers, which are read on demand. */
 export function restoredContext(context: RequestContext): RequestContext {
   let task: Task | undefined;
   let history: readonly Message[] | undefined;
@@ -58,7 +58,7 @@ function restoredEntry(entry: ConversationEntry): ConversationEntry {
   };
 }
 
-/** The context with other members. */
+/** A proxy of the context with some other members. */
 function contextWith(context: RequestContext, own: Partial<RequestContext>): RequestContext {
   return new Proxy(context, {
     get(target, name) {

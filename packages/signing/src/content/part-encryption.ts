@@ -17,7 +17,7 @@ import type { VerifiedSigner } from './verified-signers.js';
 export interface PartSealer {
   /** The parts of a message. */
   message(message: Message): Promise<Message>;
-  /** Parts of an artifact, from the given number of them on. */
+  /** Encrypts the parts of an artifact, beginning with part `from`. */
   artifact(artifact: Artifact, place: { readonly taskId: string; readonly from: number }): Promise<readonly Part[]>;
 }
 
@@ -42,12 +42,12 @@ export function partSealer(options: {
   };
 }
 
-/** The metadata by which a sender names the key for answers. */
+/** The metadata that names the key for answers. */
 export function replyMetadata(key: OwnKey): Message['metadata'] {
   return { [ENCRYPTION_EXTENSION]: { replyTo: key.shown } };
 }
 
-/** Opens the encrypted parts that are for one of the keys. */
+/** Decrypts parts that are encrypted for one of the keys. */
 export class PartOpener {
   readonly #library: typeof Jose;
   readonly #keys: readonly OwnKey[];
@@ -57,7 +57,7 @@ export class PartOpener {
     this.#keys = keys;
   }
 
-  /** The public keys, for others. */
+  /** The public keys, to publish. */
   get publicKeys(): readonly object[] {
     return this.#keys.map(({ shown }) => shown);
   }
@@ -68,7 +68,7 @@ export class PartOpener {
   }
 
   /**
-   * Opens a message from outside, and checks that its key for answers is one.
+   * Decrypts a received message, and checks its key for answers.
    * @throws UntrustedContentError naming the part or the metadata at fault.
    */
   async check(
@@ -100,22 +100,22 @@ export class PartOpener {
   }
 
   /**
-   * A message from outside with plain parts.
-   * @throws UntrustedContentError naming the part that cannot be opened.
+   * Decrypts all parts of a received message.
+   * @throws UntrustedContentError naming the part that cannot be decrypted.
    */
   #strict(message: Message, signers: readonly string[]): Promise<Message> {
     return this.#message(message, (part, place) => this.#opened(part, place, signers));
   }
 
   /**
-   * A message with plain parts. Parts for other keys stay as they are.
-   * @throws UntrustedContentError naming a part that is for one of the keys and cannot be opened.
+   * Decrypts a message. Parts for other keys stay encrypted.
+   * @throws UntrustedContentError naming a part that is for one of the keys and cannot be decrypted.
    */
   message(message: Message): Promise<Message> {
     return this.#message(message, (part, place) => this.#readable(part, place));
   }
 
-  /** An artifact with plain parts. Parts for other keys stay as they are. */
+  /** Decrypts an artifact. Parts for other keys stay encrypted. */
   async artifact(
     artifact: Artifact,
     { taskId, isChunk = false }: { readonly taskId: string; readonly isChunk?: boolean },
@@ -130,7 +130,7 @@ export class PartOpener {
     return { ...artifact, parts };
   }
 
-  /** A task with plain parts. Parts for other keys stay as they are. */
+  /** Decrypts a task. Parts for other keys stay encrypted. */
   async task(task: Task): Promise<Task> {
     const { id: taskId, artifacts, history, status } = task;
     const message = status.message && (await this.message(status.message));
@@ -142,7 +142,7 @@ export class PartOpener {
     };
   }
 
-  /** An event with plain parts. Parts for other keys stay as they are. */
+  /** Decrypts an event. Parts for other keys stay encrypted. */
   async event(event: StreamResponse): Promise<StreamResponse> {
     if (event.task !== undefined) return { task: await this.task(event.task) };
     if (event.message !== undefined) return { message: await this.message(event.message) };
@@ -180,7 +180,7 @@ export class PartOpener {
   }
 }
 
-/** Names the part that a fault is of. */
+/** Adds the name of the part to a fault. */
 async function named<T>(field: string, open: () => Promise<T>): Promise<T> {
   try {
     return await open();

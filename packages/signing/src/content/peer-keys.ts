@@ -32,7 +32,7 @@ export interface FoundKeys {
 
 const MOST_PEERS = 1_000;
 
-/** The keys of all trusted peers. A key set is fetched when it is needed, and again after a pause for unknown keys. */
+/** The keys of all trusted peers. A key set is fetched on demand, and again for unknown keys after a pause. */
 export class PeerKeys {
   readonly #peers: readonly { readonly peer: TrustedPeer; readonly keys: TokenKeys }[];
 

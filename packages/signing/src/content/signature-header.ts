@@ -2,7 +2,7 @@ import type * as Jose from 'jose';
 import { isObject } from 'parley-a2a/kit';
 import { OPTIONAL_IDS, type OptionalId } from './canonical-content.js';
 
-/** The kinds of signed content. A signature of one kind is none of another (RFC 8725 §3.11). */
+/** The kinds of signed content. A signature of one kind is not valid for another (RFC 8725 §3.11). */
 export const SIGNED_TYPES = {
   message: 'a2a-message+jws',
   artifact: 'a2a-artifact+jws',
@@ -15,26 +15,26 @@ export const SIGNATURE_ALGORITHMS = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
 ];
 
-/** The statements of a signer about signed content, in the protected header. Times are in seconds since the epoch. */
+/** The claims of a signer about signed content, in the protected header. Times are in seconds since the epoch. */
 export interface SignedClaims {
   readonly iat: number;
-  /** The end of the validity. Only messages to an agent have one. */
+  /** Expiry. Only messages to an agent have one. */
   readonly exp?: number;
   /** The agent that a message is for. */
   readonly aud?: string;
   /** The agent that an answer is from. */
   readonly iss?: string;
-  /** The ids of a message that were there when it was signed. */
+  /** The message ids that were present when it was signed. */
   readonly ids?: readonly OptionalId[];
   /** The id of the message that an answer is for. */
   readonly re?: string;
-  /** The state of the task that the message of a status tells. */
+  /** The state of the task, for the message of a status. */
   readonly state?: string;
   /** The hash of all artifacts of the task, if the state is the last one of a turn. */
   readonly artifacts?: string;
 }
 
-/** A protected header that was read. */
+/** A parsed protected header. */
 export interface SignatureHeader extends SignedClaims {
   readonly alg: string;
   readonly kid: string;
@@ -46,7 +46,7 @@ export interface SignatureEntry {
   readonly signature: string;
 }
 
-/** The reason why a signature does not count. The message is for the caller. */
+/** The reason why a signature is invalid. The message is for the caller. */
 export class SignatureFault extends Error {
   override readonly name = 'SignatureFault';
 }
@@ -56,7 +56,7 @@ const LONGEST_HEADER = 8_192;
 const LONGEST_SIGNATURE = 1_366;
 const LONGEST_TEXT = 1_024;
 const KNOWN = new Set(['alg', 'kid', 'typ', 'iat', 'exp', 'aud', 'iss', 'ids', 're', 'state', 'artifacts']);
-/** Members that tell a reader where to find a key. They are ignored: keys come from the configuration. */
+/** Header members with the location of a key. They are ignored: keys come from the configuration. */
 const IGNORED = new Set(['jku', 'jwk', 'x5u', 'x5c', 'x5t', 'x5t#S256', 'cty']);
 
 /**
@@ -103,14 +103,16 @@ function readHeader(encoded: string, type: keyof typeof SIGNED_TYPES, library: t
   return named as unknown as SignatureHeader;
 }
 
-/** Reads a header. Only the text that `JSON.stringify` writes is taken: in other texts a member could come twice. */
+/**
+ * Parses a header. Only the exact output of `JSON.stringify` is accepted, because other texts could repeat a member.
+ */
 function parsed(encoded: string, library: typeof Jose): Record<string, unknown> {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(library.base64url.decode(encoded));
     const value: unknown = JSON.parse(text);
     if (isObject(value) && JSON.stringify(value) === text) return value;
   } catch {
-    // The error below is the answer to each of these faults.
+    // The error after this block covers all of these faults.
   }
   throw new SignatureFault('its protected header must be base64url of JSON without blanks and without a member twice');
 }

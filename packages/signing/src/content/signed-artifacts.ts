@@ -8,7 +8,7 @@ export interface SignedArtifact {
   readonly chain: PartChain;
 }
 
-/** The artifacts of a task while they grow, for a signer and for a reader of the stream. */
+/** The artifacts of a task as they grow, for a signer or a reader of the stream. */
 export class SignedArtifacts {
   readonly #byId = new Map<string, SignedArtifact>();
 
@@ -35,7 +35,7 @@ export class SignedArtifacts {
     return this.#byId.get(artifactId);
   }
 
-  /** Begins anew, for a task that replaces the earlier one. */
+  /** Removes all artifacts, because a snapshot replaces the task. */
   clear(): void {
     this.#byId.clear();
   }

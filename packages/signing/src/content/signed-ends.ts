@@ -24,7 +24,7 @@ type EndSigning = Pick<AnswerSigning, 'signer' | 'issuer' | 'clock'>;
 
 type Request = OperationTypes[OperationName]['request'];
 
-/** The end of a turn, and what its signature tells. */
+/** The end of a turn, and the claims of its signature. */
 interface UnsignedEnd extends TaskIds {
   readonly status: TaskStatus;
   /** The id of the message that the caller has sent. Absent: the call has sent none. */
@@ -34,8 +34,8 @@ interface UnsignedEnd extends TaskIds {
 }
 
 /**
- * The handler, with signatures of ends that have none. The engine wrote them, or they have no message: then the storage
- * keeps no signature. They are signed when they are sent.
+ * Wraps the handler, so that unsigned ends are signed when they are sent. The engine wrote such an end, or it has no
+ * message, and then the storage keeps no signature.
  */
 export function endSigningHandler(handler: RequestHandler, signing: EndSigning): RequestHandler {
   const ends = new EndSigner(signing);
@@ -120,7 +120,7 @@ class SignedAnswers {
     return 'status' in answer ? ends.task(answer, { re: sentId(request) }) : answer;
   }
 
-  /** The items of a stream, one after another. A caller may leave while the next one is awaited. */
+  /** The items of a stream, one after another. A caller may leave while an item is awaited. */
   stream(method: HandlerMethod, request: Request, context: ServerCallContext): AsyncIterable<StreamItem> {
     const source = method(request, context) as AsyncIterable<StreamItem>;
     return {

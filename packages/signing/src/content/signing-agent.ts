@@ -9,21 +9,24 @@ import { notedSigners, rememberSigners } from './verified-signers.js';
 interface AroundTurns {
   /** Signs answers. Absent: they have no signatures. */
   readonly answers: AnswerSigning | undefined;
-  /** Opens encrypted parts, and encrypts answers for callers who ask for it. Absent: parts stay as they are. */
+  /** Decrypts parts, and encrypts answers for callers who ask for it. Absent: encryption is off. */
   readonly opener: PartOpener | undefined;
 }
 
-/** A turn as its agent sees it. */
+/** The context and the queue that the agent gets for a turn. */
 interface OpenedTurn {
   readonly context: RequestContext;
   readonly events: EventQueue;
   readonly settled: () => Promise<void>;
 }
 
-/** The agent, with signed answers and plain parts. It learns who has signed the message by `verifiedSigners`. */
+/**
+ * Wraps the agent, so that it gets decrypted parts and its answers are signed. `verifiedSigners` has the signers of the
+ * message.
+ */
 export function signingAgent(agent: AgentExecutor, around: AroundTurns): AgentExecutor {
   const { replies, resumable } = agent;
-  // A cancel publishes into the same turn, in the same order.
+  // A cancel publishes into the queue of the same turn, to keep the order.
   const turns = new WeakMap<EventQueue, OpenedTurn>();
   return {
     ...(replies !== undefined && { replies }),
@@ -58,7 +61,7 @@ async function openedTurn(
   if (answers === undefined) return { context: open, events, settled: async () => {} };
   const reply = await opener?.replyKey(context.message);
   const { library, signer } = answers;
-  // The agent reads its own answers later, so they are encrypted for it too.
+  // The agent reads its own answers in later turns, so they are encrypted for it, too.
   const recipients = reply === undefined ? [] : [reply, ...(opener?.first ? [opener.first] : [])];
   const sealer = recipients.length > 0 ? partSealer({ library, recipients, by: signer.kids }) : undefined;
   const queue = await SigningQueue.of(context, { events, ports: answers, sealer });

@@ -32,24 +32,24 @@ import { SignedArtifacts } from './signed-artifacts.js';
 export interface AnswerSigning {
   readonly library: typeof Jose;
   readonly signer: ContentSigner;
-  /** The agent, as its callers name it. */
+  /** The name of the agent for its callers. */
   readonly issuer: string;
   readonly clock: Clock;
   readonly ids: Pick<IdSource, 'random'>;
   readonly logger: Logger;
 }
 
-/** The event queue of the engine for a turn, and the ports that sign and encrypt the events before they get there. */
+/** The event queue of the engine for a turn, and the ports that sign and encrypt its events. */
 interface SignedTurn {
   readonly events: EventQueue;
   readonly ports: AnswerSigning;
-  /** Encrypts parts before they are signed. Absent: they stay plain. */
+  /** Encrypts parts before they are signed. Absent: encryption is off. */
   readonly sealer?: PartSealer | undefined;
 }
 
 const FAILURE = 'The agent gave an invalid response.';
 const TOO_FAST = 'The agent published faster than its events can be signed.';
-/** Events that wait for their signatures. An agent that awaits its events has at most one. */
+/** Maximum number of events that wait for their signatures. An agent that awaits its events has at most one. */
 const MOST_WAITING = 16_384;
 
 const STATES = {
@@ -62,7 +62,7 @@ const STATES = {
   cancel: 'TASK_STATE_CANCELED',
 } as const satisfies Record<string, TaskState>;
 
-/** Signs the events of one turn, one after another, and passes them on in their order. */
+/** Signs the events of one turn in order, and passes them on. */
 export class SigningQueue implements EventQueue {
   readonly #context: Pick<RequestContext, 'taskId' | 'contextId'>;
   readonly #events: EventQueue;
@@ -91,8 +91,8 @@ export class SigningQueue implements EventQueue {
   }
 
   /**
-   * Makes the queue of a turn. An attempt that follows a crash goes on with the stored artifacts: their parts are all
-   * that the hashes for later signatures need.
+   * Makes the queue of a turn. An attempt after a crash continues with the stored artifacts, from whose parts the
+   * hashes for later signatures are computed.
    */
   static async of(context: RequestContext, turn: SignedTurn): Promise<SigningQueue> {
     return new SigningQueue(context, turn, await SignedArtifacts.of(context.task?.artifacts));
@@ -143,7 +143,7 @@ export class SigningQueue implements EventQueue {
     return this.#pass(undefined, async () => () => this.#events.flush());
   }
 
-  /** Passes on a question that the engine asks in the name of the agent, after the events before it. */
+  /** Passes on a question that the engine asks on behalf of the agent, after all earlier events. */
   readonly question: QuestionChange = (question, publish) =>
     this.#pass(question, async (own) => {
       const signed = await this.#signedMessage(own, 'TASK_STATE_AUTH_REQUIRED');
@@ -170,7 +170,7 @@ export class SigningQueue implements EventQueue {
     });
   }
 
-  /** The event with signatures. The engine refuses events without a readable form. */
+  /** Signs an event. The engine refuses events that cannot be read. */
   async #signedEvent(event: RawEvent): Promise<RawEvent> {
     if (!isObject(event)) return event;
     if ('message' in event && isObject(event.message)) return { message: await this.#signedReply(event.message) };
@@ -203,7 +203,7 @@ export class SigningQueue implements EventQueue {
 
   async #signedArtifact(content: Artifact, append: boolean): Promise<Artifact> {
     const grown = append ? this.#artifacts.get(content.artifactId) : undefined;
-    // Without the name of the extension, the engine joins texts that the signature tells apart.
+    // Without this extension name, the engine would join texts that are signed separately.
     const given = grown === undefined ? withOwnUri(content) : content;
     const from = grown?.chain.count ?? 0;
     const parts = (await this.#sealer?.artifact(given, { taskId: this.#context.taskId, from })) ?? given.parts;
@@ -288,10 +288,10 @@ export class SigningQueue implements EventQueue {
 
 type Copied<Content> = { readonly content: Content } | { readonly error: unknown };
 
-/** Objects of an agent may throw when they are read. */
+/** Reading an object of an agent may throw. */
 function copied<Content>(content: Content): Copied<Content> {
   try {
-    // The engine copies in the same way, so that it stores the values that are signed.
+    // The engine copies in the same way, so it stores the values that were signed.
     return {
       content: (content === undefined ? undefined : cloneJson(content, DEFAULT_ENGINE_LIMITS.taskBytes)) as Content,
     };

@@ -16,7 +16,7 @@ export interface TrustedPeer {
 export type PeerKeySource = Pick<TrustedPeer, 'keys' | 'jwksUrl'>;
 
 /**
- * The callers whose keys for answers count.
+ * The callers who may name a key for answers.
  * - `caller`: an authenticated caller whose signer is bound to it, or an anonymous one whose signer began the task.
  * - `signer`: any caller with a trusted signer.
  */

@@ -2,7 +2,7 @@ import type { Message } from 'parley-a2a';
 import { isObject, SIGNING_EXTENSION } from 'parley-a2a/kit';
 import type { RequestContext } from 'parley-a2a/server';
 
-/** A peer that has signed something, by the configuration of the reader. */
+/** A trusted peer that has signed content. */
 export interface VerifiedSigner {
   /** The id of the trusted peer. */
   readonly id: string;
@@ -20,12 +20,12 @@ export function verifiedSigners(context: RequestContext): readonly VerifiedSigne
   return SIGNERS.get(context) ?? [];
 }
 
-/** Keeps the signers of a turn for its agent. */
+/** Stores the signers of a turn for its agent. */
 export function rememberSigners(context: RequestContext, signers: readonly VerifiedSigner[]): void {
   SIGNERS.set(context, signers);
 }
 
-/** The signers that the intake has noted in a stored message. */
+/** The signers that the server has recorded in a stored message. */
 export function notedSigners({ metadata }: Pick<Message, 'metadata'>): readonly VerifiedSigner[] {
   const own = metadata?.[SIGNING_EXTENSION];
   const list = isObject(own) && Array.isArray(own.signers) ? (own.signers as unknown[]) : [];

@@ -34,7 +34,7 @@ interface SigningExtensionOptions {
   readonly verifier: ContentVerifier;
   /** Absent: answers are not signed. */
   readonly signer: ContentSigner | undefined;
-  /** Absent: the agent reads no encrypted parts. */
+  /** Absent: encryption is off. */
   readonly encryption:
     | { readonly opener: PartOpener; readonly required: boolean; readonly answerKeys: AnswerKeyRule }
     | undefined;
@@ -51,7 +51,10 @@ export class SigningExtension implements HostExtension {
     this.#options = options;
   }
 
-  /** @throws OptionsError if the host has several agents: a message for one must not count for another. */
+  /**
+   * @throws OptionsError if the host has several agents and no path is given: a message for one must not be valid for
+   * another.
+   */
   endpoints({ mounts }: HostView): readonly HostEndpoint[] {
     const { path } = this.#options;
     const agents = new Set(mounts.map(({ agent }) => agent.id));

@@ -5,7 +5,7 @@ import type { TaskView } from '../task-view.js';
 import { Failure, FieldForm } from './controls.js';
 import { AskedText, Questions } from './questions.js';
 
-/** Sends the parts of an answer. It rejects if the agent does not take them. */
+/** Sends the parts of an answer. It rejects if the agent refuses them. */
 export type SendParts = (parts: readonly Part[]) => Promise<void>;
 
 interface AnsweringShape {

@@ -12,7 +12,7 @@ interface Read {
   readonly next: string | undefined;
 }
 
-/** The audit records of the server, the last one first. They are read once, and again when the user asks. */
+/** The audit records of the server, the last one first. They are read once, and again on request. */
 export function AuditRecords({ agent }: { readonly agent: string | undefined }) {
   const read = useSignal<Read>({ records: [], unreadable: 0, next: undefined });
   const failure = useSignal<string | undefined>(undefined);

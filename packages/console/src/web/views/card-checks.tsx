@@ -11,7 +11,7 @@ interface Problems {
 
 const MOST_SHOWN = 50;
 
-/** The problems that `parley card get --validate` finds. The code of the check loads with the page. */
+/** The problems that `parley card get --validate` finds. The code of the check is loaded with this view. */
 export function CardProblemList({ card }: { readonly card: unknown }) {
   const found = useSignal<Problems | undefined>(undefined);
   useEffect(() => {
@@ -46,7 +46,7 @@ export function CardProblemList({ card }: { readonly card: unknown }) {
   );
 }
 
-/** Tells whether the card is signed, and by which key. A card of this server is checked by the keys of the server. */
+/** Shows whether the card is signed, and by which key. A card of this server is checked by the keys of the server. */
 export function Signatures({ agent }: { readonly agent: Agent }) {
   const { card, place } = agent;
   const found = useSignal(place.verification);

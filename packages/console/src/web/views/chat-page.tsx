@@ -107,7 +107,7 @@ interface TurnShape {
   readonly turn: Turn;
   /** Absent: a later turn has answered its questions. */
   readonly send: ChatShape['send'] | undefined;
-  /** The same task as an earlier turn has left it. */
+  /** The same task at the end of an earlier turn. */
   readonly earlier: TaskView | undefined;
 }
 
@@ -175,7 +175,7 @@ function TurnView({ agent, conversation, turn, send, earlier }: TurnShape) {
   );
 }
 
-/** The last status message of a task that goes on is about its progress. */
+/** The last status message of a running task describes its progress. */
 function progressOf(view: TaskView | undefined): string {
   if (view === undefined) return 'Sending';
   const [part] = view.message?.parts ?? [];

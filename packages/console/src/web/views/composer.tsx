@@ -118,7 +118,7 @@ function AttachButton({ attach }: { readonly attach: (files: Iterable<File>) => 
         aria-label="Files"
         onChange={({ currentTarget }) => {
           void attach([...(currentTarget.files ?? [])]);
-          // The same file can be chosen again.
+          // Reset, so that the same file can be chosen again.
           currentTarget.value = '';
         }}
       />
@@ -160,7 +160,7 @@ function useDrop(dropped: (files: FileList) => void): boolean {
   useEffect(() => {
     const over = (event: DragEvent): void => {
       if (!event.dataTransfer?.types.includes('Files')) return;
-      // Without this the browser opens the file in place of the page.
+      // Otherwise the browser would open the file instead of the page.
       event.preventDefault();
       isOver.value = true;
     };

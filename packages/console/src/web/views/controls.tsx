@@ -35,7 +35,7 @@ export function CopyButton({ text, label }: { readonly text: string; readonly la
 }
 
 interface FieldFormShape {
-  /** True for a text that nobody else may see. */
+  /** True for a text that must be hidden, such as a token. */
   readonly isSecret?: boolean;
   readonly label: string;
   /** The name of its button. */
@@ -43,7 +43,7 @@ interface FieldFormShape {
   readonly give: (text: string) => void;
 }
 
-/** A form with one field. It gives the text without the blanks around it, unless that is empty. */
+/** A form with one field. It submits the trimmed text, unless that is empty. */
 export function FieldForm({ isSecret = false, label, action, give }: FieldFormShape) {
   const text = useSignal('');
   const submit = (event: Event): void => {
@@ -68,7 +68,7 @@ export function FieldForm({ isSecret = false, label, action, give }: FieldFormSh
   );
 }
 
-/** Longer JSON is shown only in part: a browser needs seconds for megabytes of text. */
+/** Maximum length of JSON that is shown, because a browser needs seconds for megabytes of text. */
 const MOST_CHARACTERS = 100_000;
 
 /** A value as indented JSON. */
@@ -85,10 +85,10 @@ export function Json({ value, label }: { readonly value: unknown; readonly label
   );
 }
 
-/** A region that scrolls takes the focus, so that keys scroll it. */
+/** A scrollable region is focusable, so that keys scroll it. */
 export const focusable = { tabIndex: 0 };
 
-/** The heading of a page. It takes the focus when the page opens, so that screen readers begin there. */
+/** The heading of a page. It gets the focus when the page opens, so that screen readers begin there. */
 export function PageTitle({ children }: { readonly children: ComponentChildren }) {
   const title = useRef<HTMLHeadingElement>(null);
   useEffect(() => title.current?.focus({ preventScroll: true }), []);

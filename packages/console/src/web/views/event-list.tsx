@@ -5,19 +5,19 @@ import { eventKind, eventLine, eventTime } from '../task-view.js';
 import type { TimelineEvent } from '../task-watch.js';
 import { focusable, Json } from './controls.js';
 
-/** The height of a row, in pixels, as the style sets it. Rows of one height let the list hold any number of events. */
+/** The height of a row in pixels, as in the style. With equal heights the list can show any number of events. */
 const ROW = 36;
-/** Rows outside of the visible part, on each side. */
+/** Number of rows rendered outside of the visible part, on each side. */
 const BESIDE = 10;
 
 interface EventListShape {
-  /** The latest events. The list grows in place. */
+  /** The latest events. The list is mutated. */
   readonly events: readonly TimelineEvent[];
   /** The number of all events, with those before the list. */
   readonly count: number;
 }
 
-/** The events of a task. Only visible rows are elements, however many events there are. */
+/** The events of a task. Only visible rows are rendered. */
 export function EventList({ events, count: all }: EventListShape) {
   const count = events.length;
   const before = all - count;

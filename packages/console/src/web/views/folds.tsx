@@ -4,7 +4,7 @@ import { callsIn, type ShownCall } from '../tool-calls.js';
 import { Json } from './controls.js';
 import { Parts } from './parts.js';
 
-/** Later calls of one task are shown on its page only. */
+/** Maximum number of calls per task here. Later ones are on its page. */
 const MOST_CALLS = 200;
 
 /** The calls of tools in an artifact, folded to a line each. */
@@ -47,7 +47,7 @@ function Call({ call }: { readonly call: ShownCall }) {
   );
 }
 
-/** The reasoning of a model. It is open while the model thinks and nothing else is there. */
+/** The reasoning of a model. It is open while the model has written nothing else. */
 export function Reasoning({ artifact, isOpen }: { readonly artifact: Artifact; readonly isOpen: boolean }) {
   return (
     <details class="fold" open={isOpen}>

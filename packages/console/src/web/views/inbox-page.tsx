@@ -42,7 +42,7 @@ export function InboxButton({ agent, id }: { readonly agent: Agent; readonly id:
   );
 }
 
-/** The push notifications that the server of this page has got. */
+/** The push notifications that the server of this page has received. */
 export function InboxPage({ agent }: { readonly agent: Agent }) {
   const inbox = inboxOf(agent);
   const state = inbox.state.value;
@@ -167,10 +167,10 @@ function DeliveryView({ delivery }: { readonly delivery: Delivery }) {
   );
 }
 
-/** One line about the event of a notification. A body of 0.3, or a cut one, has none. */
+/** One line about the event of a notification. Empty for a body of 0.3, or a truncated one. */
 function lineOf(text: string): string {
   try {
-    // A refused notification may have anything in the place of texts.
+    // A refused notification may have other values instead of texts.
     return String(eventLine(JSON.parse(text) as StreamResponse));
   } catch {
     return 'Notification';

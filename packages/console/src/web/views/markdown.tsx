@@ -5,7 +5,7 @@ import { type Inline, inlinesOf } from '../markdown-inline.js';
 import { shownText } from '../shown-name.js';
 import { focusable } from './controls.js';
 
-/** Quotes and lists in each other beyond this depth are shown as text. */
+/** Maximum nesting of quotes and lists. Deeper ones are shown as text. */
 const DEEPEST = 6;
 
 /**
@@ -151,7 +151,7 @@ function inlineView(piece: Inline, at: number): ComponentChildren {
   }
 }
 
-/** A link to a place that an agent chose. It tells the place nothing about this page. */
+/** A link to an untrusted url, without a referrer. */
 export function OutsideLink({ url, children }: { readonly url: string; readonly children: ComponentChildren }) {
   return (
     <a href={url} target="_blank" rel="noopener noreferrer" title={url.slice(0, 500)}>

@@ -49,7 +49,7 @@ export function OperatorPage() {
     let isOver = false;
     const go = async (): Promise<void> => {
       await refresh();
-      // A refusal stays one until the user changes something.
+      // After a refusal, polling stops until the user changes something.
       if (!isOver && failure.value === undefined) timer = setTimeout(() => void go(), REFRESH_MS);
     };
     void go();
@@ -58,7 +58,7 @@ export function OperatorPage() {
       clearTimeout(timer);
     };
   }, [isAsking, token, refresh, failure]);
-  // What one operator has seen is not for the next one.
+  // Data of one operator must not be shown to the next one.
   useEffect(() => {
     if (!isAsking) return undefined;
     return () => {

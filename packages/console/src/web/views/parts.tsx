@@ -8,15 +8,15 @@ import { bytesText, shownName, shownText } from '../shown-name.js';
 import { Json } from './controls.js';
 import { Markdown, OutsideLink } from './markdown.js';
 
-/** Types that browsers show without running anything. SVG is not among them. */
+/** Types that browsers show without executing anything. SVG is not among them. */
 const PICTURES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif'];
 const SOUNDS = ['audio/mpeg', 'audio/wav', 'audio/ogg', 'audio/webm', 'audio/mp4', 'audio/aac', 'audio/flac'];
 /** The beginning of every PDF, in base64. */
 const PDF_BEGINS = 'JVBERi0';
 
-/** Longer texts are shown in part, and saved whole: a browser needs seconds to lay out megabytes. */
+/** Longer texts are truncated, and saved as a whole: a browser needs seconds to lay out megabytes. */
 const MOST_TEXT = 100_000;
-/** More parts are on no page. The record has all. */
+/** Maximum number of parts on a page. The record has all. */
 const MOST_PARTS = 200;
 
 /** The parts of a message or an artifact. */
@@ -136,8 +136,8 @@ function Medium({ kind, url, name, onError }: MediumShape) {
 type Kind = 'picture' | 'sound' | 'document';
 
 /**
- * The kind of a file that browsers show. A PDF may have scripts and links. It gets a tab of its own, where they reach
- * neither the page nor the other pages of this origin.
+ * The kind of a file that browsers can show. A PDF may have scripts and links. It opens in its own tab, where they can
+ * reach neither the page nor other pages of this origin.
  */
 function kindOf(type: string, { raw }: RawPart): Kind | undefined {
   if (PICTURES.includes(type)) return 'picture';
@@ -176,7 +176,7 @@ function download(part: RawPart, filename: string): void {
   save(blobOf(part, 'application/octet-stream'), filename);
 }
 
-/** Saves a file. The browser never opens it, whatever its type says. */
+/** Saves a file. The browser never opens it, whatever its type is. */
 function save(blob: Blob, filename: string): void {
   const href = URL.createObjectURL(blob);
   follow({ href, download: shownName(filename, 120).replaceAll(/[/\\]/g, '_') });

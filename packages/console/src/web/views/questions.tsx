@@ -15,7 +15,7 @@ import { Failure, Json } from './controls.js';
 import { OutsideLink } from './markdown.js';
 import { Parts } from './parts.js';
 
-/** Sends an answer: the text tells the user what was sent. */
+/** Sends an answer. The text shows the user what was sent. */
 export type SendAnswer = (text: string, parts: readonly Part[]) => void;
 
 interface QuestionsShape {

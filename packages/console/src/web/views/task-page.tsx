@@ -92,7 +92,7 @@ function Head({ agent, watch, view, watched }: HeadShape) {
   );
 }
 
-/** The trace of a task, with a link if the operator has named a tracing tool. */
+/** The trace of a task, with a link if the operator has configured a tracing tool. */
 function Trace({ id }: { readonly id: string }) {
   const url = traceUrl.value?.replace('{traceId}', id);
   const shown = <code>{id}</code>;
@@ -110,7 +110,7 @@ function Trace({ id }: { readonly id: string }) {
   );
 }
 
-/** The tokens of the models, as the agent tells them. */
+/** The tokens of the models, as reported by the agent. */
 function Tokens({ task }: { readonly task: Task | undefined }) {
   const usage = usageIn(task?.metadata);
   if (usage === undefined) return null;

@@ -50,7 +50,7 @@ function Call({ call }: { readonly call: WireCall }) {
   );
 }
 
-/** The operation of a call over JSON-RPC. The path of other calls names theirs. */
+/** The operation of a call over JSON-RPC. For other calls, the path names it. */
 function operationOf({ requestBody: { text } }: WireCall): string {
   const [, method] = /"method":"([\w/]{1,60})"/.exec(text.slice(0, 2_000)) ?? [];
   return method ?? '';

@@ -15,8 +15,8 @@ interface ExpressAdapterOptions extends ResponderOptions {
 }
 
 /**
- * An exchange as middleware of Express, which answers everything below the path it is used under. The second handler
- * answers requests that a body parser before it has refused, in the form of the exchange.
+ * Makes middleware of Express from an exchange. It answers every request below the path of its mount. The second
+ * handler answers requests that an earlier body parser has refused, in the form of the exchange.
  */
 export function toExpress(options: ExpressAdapterOptions): [RequestHandler, ErrorRequestHandler] {
   const responder = new Responder(options);
@@ -38,9 +38,9 @@ export function toExpress(options: ExpressAdapterOptions): [RequestHandler, Erro
 
 const encoder = new TextEncoder();
 
-/** The body that a body parser has read; `undefined` while it is still on the wire. */
+/** The body from a body parser; `undefined` if no parser has read it. */
 function parsedBody(request: Request): Body | undefined {
-  // Parsers make an object of an empty body too.
+  // Parsers also return an object for an empty body.
   if (request.headers['content-length'] === '0') return async () => new Uint8Array(0);
   if (!request.readableDidRead) return undefined;
   const { body } = request as { body?: unknown };
@@ -52,12 +52,12 @@ function parsedBody(request: Request): Body | undefined {
   };
 }
 
-/** The bytes that a body parser has kept as they came, or its refusal; `undefined` if it has made something else. */
+/** The raw bytes that a body parser has kept, or its refusal; `undefined` if it has parsed them. */
 function parsedChunks(request: Request, body: Body): (() => AsyncIterable<Uint8Array>) | undefined {
   const { body: parsed } = request as { body?: unknown };
   const { 'content-length': length, 'content-encoding': coding } = request.headers;
   const isEmpty = length === '0';
-  // The parser has decoded them.
+  // The parser has decoded the bytes.
   if (!isEmpty && coding !== undefined && !/^identity$/i.test(coding)) return undefined;
   if (parsed !== undefined && !isEmpty && !(parsed instanceof Uint8Array)) return undefined;
   return async function* () {
@@ -73,7 +73,7 @@ function asJson(value: unknown): string {
   }
 }
 
-/** Codes of `node:zlib` for bytes that are not in their coding: gzip and deflate, Brotli, Zstandard. */
+/** Codes of `node:zlib` for invalid compressed bytes: gzip and deflate, Brotli, Zstandard. */
 const UNDECODED = /^(?:Z_|ERR__|ZSTD_)/;
 
 /** The body that a body parser has refused; `undefined` for other errors. */

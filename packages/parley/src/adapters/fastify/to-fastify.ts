@@ -12,7 +12,7 @@ export interface FastifyAdapterOptions extends ResponderOptions {
   readonly limitReached: NonNullable<ResponderOptions['limitReached']>;
 }
 
-/** The codes of errors by which Fastify refuses a body begin like this. */
+/** The prefix of error codes with which Fastify refuses a body. */
 const BODY_ERROR = 'FST_ERR_CTP_';
 
 /**
@@ -33,7 +33,7 @@ export function toFastify(options: FastifyAdapterOptions): FastifyPluginCallback
       }
       const arrived = new NodeExchangeRequest({ incoming, response, expectsContinue: false });
       const { mount, path } = splitAfter(arrived.path, depth);
-      // Over HTTP/2 a body need not be announced.
+      // HTTP/2 requests may have a body without announcing it.
       const plain = body === incoming && incoming.httpVersionMajor === 1;
       const taken = plain ? undefined : streamOf(body);
       const request = new MountedRequest({
@@ -44,7 +44,7 @@ export function toFastify(options: FastifyAdapterOptions): FastifyPluginCallback
       });
       responder.deliver({ incoming, response, request }, options.exchange(request));
     };
-    // The body stays on the wire until the exchange asks for it, under its own limit.
+    // The exchange reads the body itself, under its own limit.
     instance.removeAllContentTypeParsers();
     instance.addContentTypeParser('*', (_request, payload, parsed) => parsed(null, payload));
     instance.setErrorHandler((error, request, reply) => {
@@ -57,16 +57,16 @@ export function toFastify(options: FastifyAdapterOptions): FastifyPluginCallback
   };
 }
 
-/** A prefix may have parameters, so the mount is as many segments of the path as the prefix has. */
+/** Splits a path after the segments of the prefix, which may have parameters. */
 function splitAfter(path: string, depth: number): { readonly mount: string; readonly path: string } {
   const segments = path.split('/');
   return { mount: segments.slice(0, depth + 1).join('/'), path: `/${segments.slice(depth + 1).join('/')}` };
 }
 
-/** Opens the body as a stream gives it: that of the wire, or what a hook of the application has put in its place. */
+/** Opens the body as a stream: the request, or the stream with which a hook of the application has replaced it. */
 function streamOf(payload: unknown): (() => AsyncIterable<Uint8Array>) | undefined {
   if (!(payload instanceof Readable)) return undefined;
-  // A request that is refused in the middle of its body gets an answer too.
+  // The stream stays open, so that a request refused in the middle of its body gets an answer.
   return () => payload.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
 }
 

@@ -2,7 +2,7 @@ import type { BodyMeter } from '../../bindings/http/body-budget.js';
 import type { ExchangeRequest } from '../../bindings/http/exchange.js';
 import { payloadTooLarge, readChunks } from '../../bindings/http/read-chunks.js';
 
-/** The most bytes of an unread body that is read to its end. */
+/** Maximum number of unread body bytes that are drained. */
 const UNREAD_KEPT = 65_536;
 
 const NOTHING = new Uint8Array(0);
@@ -11,7 +11,7 @@ const NOTHING = new Uint8Array(0);
 interface FetchPlace {
   /** The part of the path under which the host has put the exchange. */
   readonly mount?: string | undefined;
-  /** The second argument of the handler, as the runtime gives it. */
+  /** The second argument of the handler, from the runtime. */
   readonly platform?: unknown;
 }
 
@@ -55,14 +55,14 @@ export class FetchExchangeRequest implements ExchangeRequest {
     return (this.#request.body ?? []) as AsyncIterable<Uint8Array>;
   }
 
-  /** Reads a small unread body. Some hosts break the connection of an unread body under its next request. */
+  /** Drains a small unread body, because some hosts break the connection for the next request otherwise. */
   async discard(): Promise<void> {
     const { body, bodyUsed } = this.#request;
     if (body === null || bodyUsed || !(Number(this.header('content-length')) <= UNREAD_KEPT)) return;
     try {
       await readChunks(body as AsyncIterable<Uint8Array>, UNREAD_KEPT);
     } catch {
-      // The answer is known already.
+      // The answer is complete already.
     }
   }
 
@@ -74,7 +74,7 @@ export class FetchExchangeRequest implements ExchangeRequest {
   }
 }
 
-/** The forms in which runtimes tell the connection of a request. */
+/** The properties in which runtimes pass the connection of a request. */
 interface Platform {
   /** Deno. */
   readonly remoteAddr?: { readonly hostname?: unknown };

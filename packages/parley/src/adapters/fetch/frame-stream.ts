@@ -5,10 +5,10 @@ const encoder = new TextEncoder();
 /** Options of a stream of frames. */
 export interface FrameStreamOptions {
   readonly frames: AsyncIterable<string> | AsyncIterable<Uint8Array>;
-  /** Aborted when the peer goes; not every host cancels the stream then. */
+  /** Aborted when the peer disconnects; not every host cancels the stream then. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
-  /** A reader that takes nothing for this long is dropped. */
+  /** Time in ms after which a reader that reads nothing is dropped. */
   readonly stallMs: number;
   /** Called if the reader is dropped. */
   readonly dropped: () => void;
@@ -28,7 +28,7 @@ class FrameSource {
   readonly #clock: Clock;
   readonly #stallMs: number;
   readonly #dropped: () => void;
-  /** When the reader was given its last string; `undefined` while it waits for one. */
+  /** Time at which the reader got its last string; `undefined` while it waits for one. */
   #givenAt: number | undefined;
   #stopTimer: (() => void) | undefined;
   #drop: (() => void) | undefined;
@@ -66,7 +66,7 @@ class FrameSource {
         this.#forget();
         controller.close();
       } else {
-        // The source may use the memory of a chunk again.
+        // Copied, because the source may reuse the memory of a chunk.
         controller.enqueue(typeof next.value === 'string' ? encoder.encode(next.value) : new Uint8Array(next.value));
         this.#givenAt = this.#clock.monotonic();
       }
@@ -82,7 +82,7 @@ class FrameSource {
 
   readonly #release = (): void => {
     this.#forget();
-    // Errors of the clean-up have no reader.
+    // Errors of the clean-up are ignored.
     this.#frames.return?.().catch(() => {});
   };
 
@@ -93,7 +93,7 @@ class FrameSource {
     this.#drop = undefined;
   }
 
-  /** One timer serves a stream for a whole period, however often it is pulled. */
+  /** One timer serves a stream for a whole period, for any number of reads. */
   #watch(ms: number): void {
     this.#stopTimer = this.#clock.after(ms, () => {
       const quiet = this.#givenAt === undefined ? 0 : this.#clock.monotonic() - this.#givenAt;

@@ -12,7 +12,7 @@ const STALL_MS = 30_000;
 export interface FetchAdapterOptions {
   readonly exchange: Exchange;
   readonly clock: Clock;
-  /** A reader that takes nothing of a stream for this long is dropped; default 30 s. */
+  /** Time in ms after which a reader that reads nothing of a stream is dropped; default 30 s. */
   readonly stallMs?: number | undefined;
   /** Called for each reader that is dropped. */
   readonly limitReached: (reached: ReachedLimit) => void;
@@ -24,7 +24,7 @@ export interface FetchAdapterOptions {
  */
 export type WebHandler = (request: Request, platform?: unknown) => Promise<Response>;
 
-/** An exchange as a web handler: for Hono, Next.js, Workers, Bun, Deno, and tests without sockets. */
+/** Makes a web handler from an exchange: for Hono, Next.js, Workers, Bun, Deno, and tests without sockets. */
 export function toFetch(options: FetchAdapterOptions): WebHandler {
   return (raw, platform) => fetchAnswer({ ...options, request: new FetchExchangeRequest(raw, { platform }), raw });
 }

@@ -1,7 +1,7 @@
 import { FetchExchangeRequest } from '../fetch/fetch-exchange-request.js';
 import { type FetchAdapterOptions, fetchAnswer } from '../fetch/to-fetch.js';
 
-/** A request as Hono hands it to its handlers, as far as the adapter reads it. */
+/** The parts of Hono's context that the adapter reads. */
 export interface HonoContext {
   /** The facts that the runtime gives beside the request. */
   readonly env?: unknown;
@@ -12,7 +12,7 @@ export interface HonoContext {
   };
 }
 
-/** An exchange as a handler of Hono. It answers everything below the path of its route. */
+/** Makes a handler of Hono from an exchange. It answers every request below the path of its route. */
 export function toHono(options: FetchAdapterOptions): (context: HonoContext) => Promise<Response> {
   return ({ env: platform, req: { raw, routePath } }) => {
     const request = new FetchExchangeRequest(raw, { mount: mountOf(raw, routePath), platform });
@@ -20,7 +20,10 @@ export function toHono(options: FetchAdapterOptions): (context: HonoContext) => 
   };
 }
 
-/** A pattern may have parameters, so the mount has as many segments of the path as the pattern has before its `*`. */
+/**
+ * The mount path: as many segments of the path as the pattern has before its `*`, because a pattern may have
+ * parameters.
+ */
 function mountOf(raw: Request, routePath: string): string {
   const depth = routePath.replace(/\/?\*$/, '').split('/').length;
   return new URL(raw.url).pathname.split('/').slice(0, depth).join('/');

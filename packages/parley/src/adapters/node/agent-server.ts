@@ -30,7 +30,7 @@ interface AgentServerOptions
 
 const WILDCARDS = ['0.0.0.0', '::'];
 
-/** A server that stops still answers the requests that arrive so soon on connections that it has accepted. */
+/** Time for which a closing server still answers requests on accepted connections. */
 const LAST_REQUESTS_MS = 250;
 
 /** Agents behind a node:http server. */
@@ -42,7 +42,7 @@ export class AgentServer {
   readonly #figures: NodeProcessFigures | undefined;
   #bound: (BoundBase & BoundAddress) | undefined;
   #closing: Promise<void> | undefined;
-  /** The opening of its sockets, which takes a moment. */
+  /** The pending opening of the sockets. */
   #opening: Promise<unknown> | undefined;
   #release: (() => void) | undefined;
 
@@ -82,7 +82,7 @@ export class AgentServer {
     });
   }
 
-  /** The interfaces by path, also those that no card lists. */
+  /** The interfaces by path, including those that no card lists. */
   get interfaces(): Readonly<Record<string, readonly BoundInterface[]>> {
     return this.#host.interfaces;
   }
@@ -102,20 +102,20 @@ export class AgentServer {
     return this.#host.deliveries(path);
   }
 
-  /** The exchange without a socket, and the way to report limits of its readers. */
+  /** The exchange without a socket, and the function that reports limits of its readers. */
   get host(): Pick<AgentHost, 'exchange' | 'limitReached'> {
     return this.#host;
   }
 
-  /** The base url that clients are told; "" until the server listens, unless it is configured. */
+  /** The base url in cards; "" until the server listens, unless it is configured. */
   get url(): string {
     return this.#baseUrl();
   }
 
   /**
-   * Takes over what an earlier process left and accepts connections. `port` 0 takes a free one.
+   * Resumes the turns of an earlier process and accepts connections. `port` 0 takes a free one.
    * @throws OptionsError beyond loopback for agents without authentication, unless anonymous callers are allowed; Error
-   *   if the server is closed before it listens, or listens already.
+   * if the server is closed before it listens, or listens already.
    */
   async listen({ host, port }: BoundAddress): Promise<{ readonly url: string }> {
     this.#mustBeOpen();
@@ -153,7 +153,7 @@ export class AgentServer {
     const { tls, allowAnonymous } = this.#options;
     await this.#http.takeWebSockets();
     await this.#http.sharePort();
-    // Programs in JavaScript may give the text of an environment variable.
+    // `port` may be a string: untyped programs pass that of an environment variable.
     await this.#host.listen({ host, port: Number(port), tls, allowAnonymous });
     const bound = await this.#listenAt({ host, port });
     const wildcard = WILDCARDS.includes(bound.host);
@@ -172,8 +172,8 @@ export class AgentServer {
   }
 
   /**
-   * Fails `/readyz` from now on, and accepts nothing more after `drainMs`. Lets turns, calls and streams end for
-   * `graceMs`, then cuts the rest.
+   * Fails `/readyz` from now on, and accepts no more connections after `drainMs`. Lets turns, calls and streams end for
+   * `graceMs`, then aborts the rest.
    */
   close(times: { readonly graceMs: number; readonly drainMs: number }): Promise<void> {
     this.#closing ??= this.#options.clock.hold(this.#drain(times));
@@ -194,7 +194,7 @@ export class AgentServer {
   }
 }
 
-/** Programs in JavaScript may give the text of an environment variable. */
+/** Checks a port, which untyped programs may pass as a string. */
 function checkPort(port: unknown): void {
   const isPort = (typeof port === 'number' || typeof port === 'string') && /^\d{1,5}$/.test(String(port));
   if (isPort && Number(port) <= 65_535) return;
@@ -202,7 +202,7 @@ function checkPort(port: unknown): void {
   throw new OptionsError('listen', [`port: must be a whole number from 0 to 65535, not ${given}`]);
 }
 
-/** The faults of an address that a server cannot take, and their remedies, by the code of the error. */
+/** The error codes of an address that cannot be used, and their remedies. */
 const LISTEN_FAULTS: Readonly<Record<string, string>> = {
   EADDRINUSE: 'another process has the port. Stop it, or listen on another port; port 0 is a free one',
   EACCES: 'this user may not take the port. Take one from 1024 on',

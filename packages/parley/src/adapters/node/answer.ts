@@ -5,7 +5,7 @@ import type { Clock } from '../../runtime/clock.js';
 
 /** Not imported, for the reason given in `http-server.ts`. */
 const { STATUS_CODES } = process.getBuiltinModule('node:http');
-/** The time in which a peer may go on sending, so that it reads the answer. */
+/** Time for which the server still reads, so that the peer reads the answer. */
 const LINGER_MS = 1_000;
 
 /** The parts of the head of an answer. */
@@ -31,7 +31,7 @@ interface EarlyAnswer {
   readonly clock: Clock;
 }
 
-/** The head of an answer as the flat list that node:http writes without looking at it again. */
+/** The head of an answer as the flat list that node:http writes without further checks. */
 export function headOf({ answer, length, closing }: Head): string[] {
   const head: string[] = [];
   for (const name in answer.headers) head.push(name, answer.headers[name] as string);
@@ -45,15 +45,15 @@ export function sendWhole({ response, answer, closing }: WholeAnswer): void {
   const body = answer.body as string | Uint8Array | undefined;
   const length = lengthOf(answer.status, body);
   response.writeHead(answer.status, headOf({ answer, length, closing }));
-  // Text of ASCII alone has the same bytes as Latin-1, which Node.js copies without a conversion.
+  // ASCII text has the same bytes as Latin-1, which Node.js copies without a conversion.
   if (typeof body === 'string' && body.length === length) response.end(body, 'latin1');
   else response.end(body);
 }
 
 /**
- * Answers while the peer still sends a body that the server does not read. The answer is complete at once. The server
- * drops the rest of the body for a moment, then ends the connection. To close at once would reset the connection, and
- * the peer might never see the answer.
+ * Answers while the peer still sends a body that the server does not read. The answer is sent completely, and the
+ * server drops the rest of the body for a moment, then closes the connection. Closing at once would reset the
+ * connection, and the peer might lose the answer.
  */
 export function sendEarly({ incoming, response, answer, clock }: EarlyAnswer): void {
   const body = answer.body as string | Uint8Array | undefined;
@@ -63,7 +63,7 @@ export function sendEarly({ incoming, response, answer, clock }: EarlyAnswer): v
   const end = () => {
     cancel();
     incoming.off('end', end).off('close', end);
-    // The session of HTTP/2 is shared, and not one answer's to end.
+    // A session of HTTP/2 is shared, so one answer must not close it.
     if (incoming.httpVersionMajor === 1) closeGently(incoming.socket, clock);
     response.end();
   };
@@ -73,9 +73,9 @@ export function sendEarly({ incoming, response, answer, clock }: EarlyAnswer): v
 }
 
 /**
- * Lets the peer read all answers before the connection ends. After the last response the server drops further bytes for
- * a moment, until the peer has ended too (RFC 9112 §9.6). To close with unread bytes would reset the connection, and
- * answers on their way would be lost.
+ * Closes a connection after the peer could read all answers. After the last response the server drops further bytes for
+ * a moment, until the peer has closed, too (RFC 9112 §9.6). Closing with unread bytes would reset the connection, and
+ * sent answers would be lost.
  */
 export function closeGently(socket: Socket, clock: Clock): void {
   const destroySoon = () => {
@@ -102,7 +102,7 @@ export interface RawAnswer {
   readonly refused?: ((status: number) => void) | undefined;
 }
 
-/** Answers bytes that are no request, if the socket still takes an answer, and ends the connection after a moment. */
+/** Answers bytes that are no request, if the socket is still writable, and closes the connection after a moment. */
 export function sendRaw({ socket, answer, clock, refused }: RawAnswer): void {
   if (!socket.writable) return;
   const { status, body } = answer;
@@ -117,35 +117,35 @@ export function sendRaw({ socket, answer, clock, refused }: RawAnswer): void {
   );
 }
 
-/** The patience with the peer of an answer that has not yet left. */
+/** Options for dropping a peer that does not read its answer. */
 interface StallOptions {
-  /** The time in which the peer must take something. */
+  /** Time in ms in which the peer must read something. */
   readonly stallMs: number;
   /** Drops the peer. */
   readonly drop: (response: ServerResponse) => void;
 }
 
-/** Drops a peer that takes nothing of its answer for `stallMs`. */
+/** Drops a peer that reads nothing of its answer for `stallMs`. */
 export function whenStalled({ response, stallMs, drop }: StallOptions & { readonly response: ServerResponse }): void {
   const watch = (socket: Socket) => {
     socket.setTimeout(stallMs);
     response.once('timeout', () => drop(response));
-    // Before node:http sets the time that an idle connection is kept.
+    // Prepended to run before node:http sets the keep-alive timeout.
     response.prependOnceListener('finish', () => socket.setTimeout(0));
   };
   if (response.socket === null) response.once('socket', watch);
   else watch(response.socket);
 }
 
-/** An answer of which the peer has to take something. */
+/** An answer of which the peer must read something. */
 export interface AwaitedAnswer extends StallOptions {
   readonly response: ServerResponse;
   readonly clock: Clock;
 }
 
 /**
- * Drops a peer that does not take what waits for it within `stallMs`. The time begins when all earlier answers of the
- * connection have left: until then the peer can take nothing of this one. The returned function ends the watch.
+ * Drops a peer that does not read its pending answer within `stallMs`. The time begins when all earlier answers of the
+ * connection are sent, because the peer cannot read this one before. The returned function ends the watch.
  */
 export function dropUnlessTaken({ response, clock, stallMs, drop }: AwaitedAnswer): () => void {
   let cancel: (() => void) | undefined;

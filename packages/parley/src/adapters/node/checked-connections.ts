@@ -14,7 +14,7 @@ export interface CheckedConnectionsOptions {
 }
 
 const IDLE_MS = 10_000;
-/** The bytes of a body that wait for their reader. A peer may send a chunk for each of them. */
+/** Maximum number of buffered body bytes. A peer may send a chunk for each of them. */
 const WAITING_BYTES = 16_384;
 const RESET_CONTENT = 205;
 const NO_BODY = new Set([204, RESET_CONTENT, 304]);
@@ -25,8 +25,8 @@ const OF_CONNECTION =
   /^(?:connection|content-length|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/;
 
 /**
- * Connections of Node.js whose addresses are checked when they are opened, after the name has been looked up. An answer
- * of DNS that changes later has no effect. Undefined on hosts without such connections.
+ * Connections of Node.js that check their address after the name look-up, when they are opened. So a later change of
+ * DNS has no effect (DNS rebinding). Undefined on hosts without such connections.
  */
 export function checkedConnections(options: CheckedConnectionsOptions = {}): CheckedConnections | undefined {
   const modules = modulesOfNode();
@@ -50,7 +50,7 @@ export function checkedConnections(options: CheckedConnectionsOptions = {}): Che
         lookup: checkedLookup({ url, check, lookup }),
       });
       return new Promise<Response>((resolve, reject) => {
-        // Node.js throws the error of a signal out of all handlers if the answer has arrived and is not read yet.
+        // Node.js throws the error of an abort outside of all handlers if the answer has arrived and is not read yet.
         const stop = (): void => {
           reject(signal?.reason);
           request.destroy();
@@ -80,14 +80,14 @@ export function requireAnswer(request: Http.ClientRequest, reject: (error: Error
     interim += 1;
     if (interim > MOST_INTERIM) request.destroy(new Error('The answer is interim again and again'));
   });
-  // Node.js hands the connection over, and the request has no further event.
+  // Node.js hands over the connection, and no further event of the request follows.
   request.on('upgrade', (_, socket) => {
     socket.destroy();
     reject(new Error('The answer changes the protocol'));
   });
 }
 
-/** Pools of connections, each of which was checked when it was opened. Every kind of check needs pools of its own. */
+/** Pools of connections, each checked when it was opened. Every check needs pools of its own. */
 export function connectionPools({ http, https, lookup: ofSystem }: NodeModules, options: CheckedConnectionsOptions) {
   const { ca, lookup = ofSystem } = options;
   const pool = { keepAlive: true, scheduling: 'lifo', timeout: IDLE_MS, readableHighWaterMark: WAITING_BYTES } as const;
@@ -98,7 +98,9 @@ export function connectionPools({ http, https, lookup: ofSystem }: NodeModules, 
   };
 }
 
-/** A lookup that fails if one of the addresses is not allowed. Node.js connects only to the addresses that it gets. */
+/**
+ * A look-up that fails if one of the addresses is not allowed. Node.js connects only to the addresses that it returns.
+ */
 export function checkedLookup({
   url,
   check,
@@ -144,13 +146,13 @@ function responseOf(
   const headers = new Headers();
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) headers.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '');
   const isEmpty = NO_BODY.has(status) || request.method === 'HEAD' || headers.get('content-length') === '0';
-  // The parser of Node.js reads a body after this status.
+  // The parser of Node.js would read a body after this status.
   if (status === RESET_CONTENT) request.destroy();
   else if (isEmpty) answer.resume();
   return new Response(isEmpty ? null : streamOf(answer, request, signal), { status, headers });
 }
 
-/** The body of an answer with back-pressure. Read it to the end, so that its connection is used again. */
+/** The body of an answer with back-pressure. Read it to the end, so that its connection can be reused. */
 function streamOf(
   answer: Http.IncomingMessage,
   request: Http.ClientRequest,
@@ -162,7 +164,7 @@ function streamOf(
   return new ReadableStream(
     {
       start: (controller) => {
-        // One read takes all chunks that have arrived: a peer may send a chunk for each byte.
+        // One read returns all chunks that have arrived: a peer may send a chunk for each byte.
         take = () => {
           if (isDone || !isWanted) return;
           const bytes = answer.read() as Uint8Array<ArrayBuffer> | null;

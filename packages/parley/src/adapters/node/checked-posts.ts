@@ -18,7 +18,7 @@ interface CheckedPostsOptions extends CheckedConnectionsOptions {
   readonly clock: Clock;
 }
 
-/** A webhook with all that does not change from one notification to the next. */
+/** The parts of a webhook request that are the same for every notification. */
 interface Target {
   readonly send: (options: RequestOptions) => ClientRequest;
   readonly options: RequestOptions;
@@ -67,7 +67,7 @@ export function checkedPosts(destinations: Destinations, options: CheckedPostsOp
     let give = () => {};
     const answer = new Promise<PostAnswer>((resolve, reject) => {
       const { send, options, host } = targetOf(url);
-      // Node.js writes a list of headers at once, and adds neither host nor length to it.
+      // For a list of headers, Node.js adds neither host nor length.
       const list = ['host', host, 'content-length', String(Buffer.byteLength(body))];
       for (const name of Object.keys(headers)) list.push(name, headers[name] ?? '');
       const sent = send({ ...options, headers: list });
@@ -90,7 +90,7 @@ export function checkedPosts(destinations: Destinations, options: CheckedPostsOp
   };
 }
 
-/** Reads a short answer to its end, and gives up a long or slow one. */
+/** Reads a short answer to its end, and cancels a long or slow one. */
 function drain(
   message: IncomingMessage,
   { clock, giveUp, done }: { readonly clock: Clock; readonly giveUp: () => void; readonly done: () => void },

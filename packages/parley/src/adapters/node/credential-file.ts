@@ -3,8 +3,8 @@ import { OptionsError } from '../../errors/options-error.js';
 import { refuseArgument } from '../../options/refuse-argument.js';
 
 /**
- * A JSON file with a list of credentials, as a source for an authenticator. The file is parsed again only if it has
- * changed. The source rejects if the file cannot be read, or is no list of objects.
+ * Makes a source for an authenticator from a JSON file with a list of credentials. The file is parsed again only after
+ * a change. The source rejects if the file cannot be read, or is no list of objects.
  */
 export function credentialFile<Entry>(path: string): () => Promise<readonly Entry[]> {
   if (typeof path !== 'string' || path === '') refuseArgument('A file of credentials', 'its path', path);
@@ -34,7 +34,7 @@ function parsed<Entry>(path: string, text: string): readonly Entry[] {
   try {
     value = JSON.parse(text);
   } catch {
-    // The text of the error could quote a secret.
+    // The message of the parser could quote a secret.
     throw new OptionsError(path, ['the file is no JSON']);
   }
   const isList = Array.isArray(value) && value.every((one) => typeof one === 'object' && one !== null);

@@ -10,16 +10,18 @@ import { readAuditFile } from './read-audit-file.js';
 export interface FileAuditLogOptions {
   /** The file. Made if it is missing. */
   readonly path: string;
-  /** True if no caller gets an answer before its record is on the disk. Default: false. */
+  /** True if callers get an answer only after its record is on the disk. Default: false. */
   readonly required?: boolean;
   /**
    * Size in bytes at which the file is renamed to `‹path›.‹time›`, and a new one begins. Renamed files are never
    * deleted. Default: never, as for logrotate.
    */
   readonly rotateBytes?: number;
-  /** Bytes of records that may wait for the disk. Further records are lost, or refused if required. Default: 8 MiB. */
+  /**
+   * Maximum bytes of records that wait to be written. Further records are lost, or refused if required. Default: 8 MiB.
+   */
   readonly waitingBytes?: number;
-  /** True if the file is opened again at SIGHUP, as logrotate needs it. Default: false. */
+  /** True if SIGHUP opens the file again, as logrotate needs. Default: false. */
   readonly reopenAtSighup?: boolean;
   readonly clock: Clock;
 }
@@ -52,7 +54,7 @@ export class FileAuditLog implements AuditLog {
   #waitingBytes = 0;
   #writing: Promise<void> | undefined;
   #file: AuditFile | undefined;
-  /** True if the file may end within a line: the next write begins with a line break. */
+  /** True if the file may end within a line: the next write then begins with a line break. */
   #isTorn = false;
   #isClosed = false;
 
@@ -88,7 +90,7 @@ export class FileAuditLog implements AuditLog {
     return readAuditFile(this.#options.path, range);
   }
 
-  /** Writes to the file of this path from now on, if another program has renamed the old one. */
+  /** Opens the path again, after another program has renamed the old file. */
   async reopen(): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#waiting.push({ line: '', bytes: 0, resolve, reject });
@@ -96,7 +98,7 @@ export class FileAuditLog implements AuditLog {
     return promise;
   }
 
-  /** Writes what waits, and closes the file. Later records are lost. */
+  /** Writes the waiting records, and closes the file. Later records are lost. */
   close(): Promise<void> {
     return this.#options.clock.hold(this.#close());
   }
@@ -126,7 +128,7 @@ export class FileAuditLog implements AuditLog {
       }
       this.#waitingBytes -= bytes;
     }
-    // No `await` after the last check of the loop: a record that comes later begins a new round.
+    // No `await` may follow the last check of the loop, so that a later record starts a new round.
     this.#writing = undefined;
   }
 
@@ -144,7 +146,7 @@ export class FileAuditLog implements AuditLog {
     await this.#append(this.#file, text);
     const { nlink } = await this.#file.handle.stat();
     if (nlink > 0) return;
-    // Another program deleted the file: what it holds is lost with it.
+    // Another program deleted the file, and its records with it.
     await this.#letGo();
     this.#file = await this.#opened();
     await this.#append(this.#file, text);
@@ -177,7 +179,7 @@ export class FileAuditLog implements AuditLog {
     await file?.handle.close().catch(() => {});
   }
 
-  /** A second rotation within a millisecond must not replace the first file. */
+  /** The name is unique, so that a second rotation within a millisecond replaces no file. */
   async #rotate(): Promise<void> {
     const { path, clock } = this.#options;
     const time = new Date(clock.now()).toISOString().replaceAll(/[:.]/g, '-');

@@ -29,7 +29,7 @@ export interface HttpServerOptions extends HttpServerTimes {
   readonly exchange: Exchange;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** True if endpoints bound the time of bodies that they read as they arrive. `requestMs` holds for all others. */
+  /** True if some endpoints bound the time of bodies that they stream. `requestMs` holds for all others. */
   readonly takesLongBodies?: boolean;
   /** Absent: plain HTTP. */
   readonly tls?: ServerTls | undefined;
@@ -50,8 +50,8 @@ const BACKLOG = 4_096;
 const TOO_MANY = errorAnswer({ status: 429, message: 'Too many requests on this connection wait for their answers' });
 
 /**
- * Importing `node:http` would evaluate all of its exports, with a whole HTTP client: a tenth of the time that a server
- * takes to start.
+ * A static import of `node:http` would evaluate all of its exports, including its HTTP client: a tenth of the start
+ * time of a server.
  */
 const { createServer } = process.getBuiltinModule('node:http');
 
@@ -66,10 +66,10 @@ export interface BoundAddress {
   readonly port: number;
 }
 
-/** The interval in which a server that stops looks for connections without a request. */
+/** The interval at which a closing server checks for connections without a request. */
 const LOOK_MS = 10;
 
-/** A node:http server in front of an exchange: the fast path of the library. */
+/** A node:http server in front of an exchange. */
 export class HttpServer {
   readonly #server: Server;
   readonly #options: HttpServerOptions;
@@ -82,13 +82,13 @@ export class HttpServer {
     if (this.#closed && this.#calls.size === 0) this.#idle?.();
   };
   readonly #pipelines = new PipelineLimit();
-  /** All connections of a server with TLS or a shared port: Node.js does not close those that have not begun HTTP. */
+  /** All connections of a server with TLS or a shared port: Node.js closes only those that have begun HTTP. */
   readonly #accepted = new Set<Socket>();
   #sockets: UpgradedSockets | undefined;
   #isShared = false;
-  /** Connections on which nothing more can be understood. */
+  /** Connections with a parse error, on which no later bytes can be read. */
   readonly #broken = new WeakSet<Socket>();
-  /** Resolves when the last connection is gone; there from the moment on that no new ones are accepted. */
+  /** Resolves when the last connection is closed; set once no new ones are accepted. */
   #closed: Promise<void> | undefined;
   #idle: (() => void) | undefined;
 
@@ -102,15 +102,15 @@ export class HttpServer {
     const settings = {
       keepAliveTimeout: options.keepAliveMs ?? TIMES.keepAliveMs,
       headersTimeout: options.headersMs ?? TIMES.headersMs,
-      // Node.js has one time for all requests: without it, each request has a timer of its own.
+      // Node.js has one timeout for all requests: without it, each request has a timer of its own.
       requestTimeout: options.takesLongBodies === true ? 0 : (options.requestMs ?? TIMES.requestMs),
       connectionsCheckingInterval: Math.min(5_000, options.headersMs ?? TIMES.headersMs),
       joinDuplicateHeaders: true,
-      // Checked here, with an answer that says so.
+      // Checked in `refusalOf` instead, whose answer gives the reason.
       requireHostHeader: false,
     };
     this.#server = options.tls === undefined ? createServer(settings) : this.#secureServer(options.tls, settings);
-    // A server may ignore all expectations but a go-ahead (RFC 9110 §10.1.1).
+    // A server may ignore all expectations except for `100-continue` (RFC 9110 §10.1.1).
     const serve = this.#serving(false);
     this.#server.on('request', serve).on('checkExpectation', serve);
     this.#server.on('checkContinue', this.#serving(true));
@@ -124,7 +124,7 @@ export class HttpServer {
     this.#server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => this.#onMalformed(error, socket));
   }
 
-  /** Gives connections of HTTP/2 away, if that is an option. Only servers with that option load its code. */
+  /** Hands connections of HTTP/2 to `takeHttp2`, if that option is set. Only such servers load the code. */
   async sharePort(): Promise<void> {
     const { takeHttp2, clock, headersMs = TIMES.headersMs, limitReached, tls } = this.#options;
     if (takeHttp2 === undefined || this.#isShared) return;
@@ -149,7 +149,7 @@ export class HttpServer {
     });
   }
 
-  /** Takes WebSockets, if that is an option. Only servers with a binding over WebSockets load their code. */
+  /** Accepts WebSockets, if that option is set. Only servers with a binding over WebSockets load the code. */
   async takeWebSockets(): Promise<void> {
     const { acceptWebSocket } = this.#options;
     if (acceptWebSocket === undefined || this.#sockets !== undefined) return;
@@ -163,15 +163,15 @@ export class HttpServer {
     });
   }
 
-  /** Accepts no more connections. Open connections go on until they have sent their answers. */
+  /** Accepts no more connections. Open connections stay until they have sent their answers. */
   stopAccepting(): void {
     this.#responder.isClosing = true;
     this.#closed ??= new Promise((resolve) => this.#server.close(() => resolve()));
   }
 
   /**
-   * Waits for requests on connections that were accepted before, for `ms` at most. Idle connections are closed, and
-   * WebSockets bring no more requests.
+   * Waits at most `ms` for requests on accepted connections. Idle connections are closed. WebSockets are not waited
+   * for, because they carry no further requests.
    */
   async awaitRequests(ms: number): Promise<void> {
     const { clock } = this.#options;
@@ -181,7 +181,10 @@ export class HttpServer {
       await new Promise<void>((resolve) => clock.after(LOOK_MS, resolve));
   }
 
-  /** Accepts nothing more, lets calls finish for `graceMs`, ends streams between two events, then cuts what is left. */
+  /**
+   * Accepts no more connections, lets calls finish for `graceMs`, ends streams between two events, then closes the
+   * rest.
+   */
   async close(graceMs: number): Promise<void> {
     this.stopAccepting();
     const closed = this.#closed;
@@ -201,7 +204,7 @@ export class HttpServer {
     const handshakeTimeout = settings.headersTimeout;
     const all = { ...tls.options, ...settings, ...protocols, handshakeTimeout };
     const server = process.getBuiltinModule('node:https').createServer(all).on('connection', this.#accept);
-    // A client may not replace its certificate on a connection: it is parsed once.
+    // A client must not replace its certificate on a connection, because it is parsed once.
     server.on('secureConnection', (socket) => socket.disableRenegotiation());
     server.on(
       'close',
@@ -215,10 +218,10 @@ export class HttpServer {
     socket.once('close', () => this.#accepted.delete(socket));
   };
 
-  /** The listener for requests; `expectsContinue` if they wait for a go-ahead before their body. */
+  /** The listener for requests; `expectsContinue` if they wait for `100 Continue` before their body. */
   #serving(expectsContinue: boolean): (incoming: IncomingMessage, response: ServerResponse) => void {
     return (incoming, response) => {
-      // Without a socket the request waits for the answer to an earlier one.
+      // Without a socket the request is pipelined behind an earlier one.
       const admission = response.socket === null ? this.#pipelines.admit(response) : 'admitted';
       if (admission !== 'admitted') incoming.socket.pause();
       if (admission === 'dropped') return;
@@ -236,7 +239,7 @@ export class HttpServer {
     };
   }
 
-  /** Ends a request whose body does not arrive in time, unless its reader bounds the time. */
+  /** Ends a request whose body is not complete in time, unless its reader bounds the time. */
   #boundBody(incoming: IncomingMessage, request: NodeExchangeRequest): void {
     if (incoming.complete) return;
     const { clock, requestMs = TIMES.requestMs } = this.#options;
@@ -265,8 +268,8 @@ export class HttpServer {
   }
 
   /**
-   * Ends a connection that has sent nothing in its time, without an answer: a request on its way would take it for its
-   * own. A process that was held up first reads what has arrived meanwhile.
+   * Closes a connection that has sent nothing in its time. It gets no answer, because a request that is on its way
+   * would take it for its own. A process that was busy first reads the bytes that have arrived meanwhile.
    */
   #endSilent(socket: Socket): void {
     const { clock, limitReached } = this.#options;
@@ -286,7 +289,7 @@ export class HttpServer {
     }
     if (code === TIMED_OUT && socket.bytesRead === 0) return this.#endSilent(socket);
     const streaming = this.#streams.values().some((stream) => stream.isOn(socket));
-    // Bytes after broken bytes are broken too.
+    // Bytes after a parse error cannot be read.
     if (this.#broken.has(socket)) return streaming || code === TIMED_OUT ? void socket.destroy() : undefined;
     const response = this.#calls.values().findLast(({ req }) => req.socket === socket);
     const { answer, limit } = malformedRequest(code, response?.req.complete === false);
@@ -297,10 +300,11 @@ export class HttpServer {
       sendRaw({ socket, answer, clock, refused });
     } else if (response.req.complete) {
       if (code === TIMED_OUT) return void socket.destroy();
-      // Whole requests that came before get their answers first.
+      // Complete requests before the broken bytes are answered first.
       response.once('finish', () => sendRaw({ socket, answer, clock, refused }));
     } else if (!response.headersSent) {
-      // The request will never be whole. Its readers get an error once the answer is out. Its exchange counts it.
+      // The request will never be complete. Its readers get an error once the answer is sent, and its exchange counts
+      // it.
       response.once('close', () => response.req.destroy());
       if (code === CUT_OFF) sendWhole({ response, answer, closing: true });
       else sendEarly({ incoming: response.req, response, answer, clock });

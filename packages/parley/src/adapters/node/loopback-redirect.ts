@@ -37,7 +37,7 @@ const HEADERS = {
 };
 
 /**
- * Listens on this machine for browsers that return from an authorization server (RFC 8252). Keeps the process alive
+ * Listens on this machine for the browser's redirect from an authorization server (RFC 8252). Keeps the process alive
  * only while a person is asked. Accepts only browsers with the expected state.
  */
 export async function loopbackRedirect(options: LoopbackRedirectOptions): Promise<LoopbackRedirect> {
@@ -57,7 +57,7 @@ export async function loopbackRedirect(options: LoopbackRedirectOptions): Promis
   server.unref();
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const redirectUri = `${origin}${path}`;
-  // Resolving `//` as a relative URL throws; behind the origin it is a path.
+  // `//` is a path after the origin, but an invalid relative URL.
   const callbackUrl = (target = '') => (target.startsWith('/') ? new URL(`${origin}${target}`) : undefined);
   return {
     redirectUri,

@@ -17,7 +17,7 @@ export interface NodeModules {
   readonly lookup: NameLookup;
 }
 
-/** The modules of Node.js, without an import that bundles for browsers would contain; undefined on other hosts. */
+/** The modules of Node.js, without an `import` that browser bundles would contain; undefined on other hosts. */
 export function modulesOfNode(): NodeModules | undefined {
   const { process, Bun, Deno } = globalThis as {
     process?: { getBuiltinModule?: (name: string) => unknown; release?: { name?: string } };
@@ -25,7 +25,7 @@ export function modulesOfNode(): NodeModules | undefined {
     Deno?: unknown;
   };
   const isWorker = globalThis.navigator?.userAgent === 'Cloudflare-Workers';
-  // Other hosts imitate these modules, and may open connections without a call of `lookup`.
+  // Other hosts imitate these modules, but may not call `lookup` for a connection.
   if (process?.release?.name !== 'node' || Bun !== undefined || Deno !== undefined || isWorker) return undefined;
   const [http, https, dns] = ['http', 'https', 'dns'].map((name) => process.getBuiltinModule?.(`node:${name}`));
   if (http === undefined || https === undefined || dns === undefined) return undefined;

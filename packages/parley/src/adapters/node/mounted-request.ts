@@ -3,20 +3,20 @@ import type { BodyMeter } from '../../bindings/http/body-budget.js';
 import type { ExchangeRequest } from '../../bindings/http/exchange.js';
 import type { NodeExchangeRequest } from './node-exchange-request.js';
 
-/** Facts of a framework on node:http about a request. */
+/** The facts of a request that a framework on node:http provides. */
 interface Mounting {
   readonly arrived: NodeExchangeRequest;
   /** The path under which the framework has put the exchange; "" at the root. */
   readonly mount: string;
   /** The rest of the path, without the query. */
   readonly path: string;
-  /** Gives the body where it is not to be read from the connection. */
+  /** Reads the body from somewhere else than the connection. */
   readonly body?: ExchangeRequest['body'] | undefined;
-  /** Gives the same bytes as they arrive. Absent beside `body`: another reader of the connection has changed them. */
+  /** Reads the same bytes as a stream. Absent beside `body`: a body parser has changed them. */
   readonly chunks?: ExchangeRequest['chunks'];
 }
 
-/** A request that a framework on node:http hands on from somewhere below its root. */
+/** A request from a framework on node:http, for an exchange below its root. */
 export class MountedRequest implements ExchangeRequest {
   readonly method: string;
   readonly path: string;
@@ -65,7 +65,7 @@ export class MountedRequest implements ExchangeRequest {
     return this.#arrived.toldStatus;
   }
 
-  /** True if an unread body is too large to drain. The connection cannot be used again. */
+  /** True if an unread body is too large to drain, so that the connection cannot be reused. */
   get leavesBody(): boolean {
     return this.#arrived.leavesBody;
   }

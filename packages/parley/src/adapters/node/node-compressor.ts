@@ -1,12 +1,12 @@
 import type { CompressionOptions, Compressor } from '../../app/middleware/compression.js';
 
-/** Compresses on the threads of Node.js, not on the one that answers requests. */
+/** Compresses on the thread pool of Node.js, not on the main thread. */
 export function nodeCompressor({ gzipLevel = 6, brotliQuality = 4 }: CompressionOptions): Compressor {
   return {
     encodings: ['br', 'gzip'],
     compress: (body, encoding) =>
       new Promise((resolve, reject) => {
-        // Only a server that compresses something needs it at all.
+        // Loaded by the first compression.
         const { brotliCompress, gzip, constants } = process.getBuiltinModule('node:zlib');
         const done = (error: Error | null, result: Uint8Array) => (error === null ? resolve(result) : reject(error));
         if (encoding === 'gzip') gzip(body, { level: gzipLevel }, done);

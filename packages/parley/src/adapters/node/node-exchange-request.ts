@@ -8,18 +8,21 @@ import type { ExchangeRequest } from '../../bindings/http/exchange.js';
 import { hasBody, readBody } from './request-body.js';
 import { connectionCertificate } from './server-tls.js';
 
-/** Largest unread body that is read and dropped to keep the connection. */
+/** Maximum number of unread body bytes that are drained to reuse the connection. */
 const UNREAD_KEPT = 65_536;
 
 /** A request as node:http announces it. */
 interface AnnouncedRequest {
   readonly incoming: IncomingMessage;
   readonly response: ServerResponse;
-  /** True if the peer waits for a go-ahead before it sends its body. */
+  /** True if the peer waits for `100 Continue` before it sends its body. */
   readonly expectsContinue: boolean;
 }
 
-/** A request of a node:http server as the bindings see it. Headers, signal and body are made at their first read. */
+/**
+ * A request of a node:http server in the form of an exchange. Headers, signal and body are made when they are first
+ * read.
+ */
 export class NodeExchangeRequest implements ExchangeRequest {
   readonly method: string;
   readonly path: string;
@@ -43,7 +46,7 @@ export class NodeExchangeRequest implements ExchangeRequest {
     this.#incoming = incoming;
     this.#response = response;
     this.#expectsContinue = expectsContinue;
-    // A socket keeps its address if it was read once. A client that leaves at once would have none, and no limits.
+    // Read at once: a closed socket has no address, so a client that disconnects early would have no limits.
     this.peer = incoming.socket.remoteAddress;
     this.afterPromises = nextTick;
   }
@@ -101,13 +104,13 @@ export class NodeExchangeRequest implements ExchangeRequest {
     return this.#chunks();
   }
 
-  /** Only servers with files load the code that reads a body so. */
+  /** Loaded on demand: only servers with files stream bodies. */
   async *#chunks(): AsyncGenerator<Uint8Array> {
     const { requestChunks } = await import('./request-chunks.js');
     yield* requestChunks(this.#incoming);
   }
 
-  /** True if the body is read as it arrives: its reader bounds its time. */
+  /** True if the body is streamed, so that its reader bounds its time. */
   get isStreamed(): boolean {
     return this.#isStreamed;
   }
@@ -117,7 +120,7 @@ export class NodeExchangeRequest implements ExchangeRequest {
     return this.#signal;
   }
 
-  /** True if the unread body of an unfinished request is too large to drain. The connection cannot be used again. */
+  /** True if the unread body of an incomplete request is too large to drain. The connection cannot be reused then. */
   get leavesBody(): boolean {
     const incoming = this.#incoming;
     if (!hasBody(incoming)) return false;
@@ -140,7 +143,10 @@ function isSecure(socket: Socket): socket is TLSSocket {
   return 'encrypted' in socket;
 }
 
-/** The path of the absolute form, which proxies may send (RFC 9112 §3.2.2), and of the asterisk form of OPTIONS. */
+/**
+ * The path of a request target, also in its absolute form, which proxies may send (RFC 9112 §3.2.2), or the asterisk
+ * form of OPTIONS.
+ */
 function pathOf(url: string): string {
   const scheme = url.indexOf('://');
   if (scheme < 0) return '/';

@@ -10,7 +10,7 @@ import { type OwnerDataOptions, recordedOwnerAct } from '../../user-data/owner-d
 export interface ExportOwnerOptions extends OwnerDataOptions {
   /** The folder to make. Only the user of the process may read it. */
   readonly to: string;
-  /** True if an earlier export may be replaced. Nothing else is. Default: false. */
+  /** True if an earlier export may be replaced. Any other folder is never replaced. Default: false. */
   readonly force?: boolean | undefined;
   /** Called with the counts so far. */
   readonly onProgress?: ((counts: ExportedCounts) => void) | undefined;
@@ -21,7 +21,7 @@ const FILES = 'files';
 
 /**
  * Exports the data of a user into a folder: `records.jsonl`, and the bytes of files in `files`. The folder is written
- * under another name beside its place, and is renamed when it is whole.
+ * under a temporary name beside its place, and renamed at the end.
  * @throws OptionsError if the place is taken; StorageError if the storage fails.
  */
 export async function exportOwnerTo(options: ExportOwnerOptions): Promise<ExportedCounts> {
@@ -73,17 +73,20 @@ async function writeRecords(
   await pipeline(lines(), newFile(join(draft, RECORDS)));
 }
 
-/** A stream into a file that must not be there. Its bytes are on the disk when it ends. */
+/** A stream into a new file. Its bytes are on the disk when it ends. */
 function newFile(path: string) {
   return createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true });
 }
 
-/** A stream keeps a chunk for longer than a file store does. */
+/** Copies chunks: a stream keeps them for longer than they are valid. */
 async function* copies(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const chunk of chunks) yield new Uint8Array(chunk);
 }
 
-/** True if an earlier export is there. @throws OptionsError if anything else is, or if it may not be replaced. */
+/**
+ * True if an earlier export exists.
+ * @throws OptionsError if anything else exists there, or if it may not be replaced.
+ */
 async function checkPlace(to: string, force: boolean): Promise<boolean> {
   // A symbolic link is not followed: it may lead anywhere.
   const found = await lstat(to).catch((error: NodeJS.ErrnoException) => {

@@ -1,19 +1,19 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** At most so many requests of one connection may wait behind the one that is being answered. */
+/** Maximum number of requests of one connection that wait behind the one that is being answered. */
 const MOST_PIPELINED = 64;
 
 /**
- * Limits the pipelined requests of one connection. The server works on all of them and holds their answers until their
- * turn.
+ * Limits the pipelined requests of one connection. The server handles all of them at once, and sends their answers in
+ * order.
  */
 export class PipelineLimit {
   readonly #waiting = new WeakMap<Socket, number>();
 
   /**
-   * Admits a request that waits for its turn. Refuses the first one over the limit, which also ends the connection.
-   * Drops all later ones.
+   * Admits a pipelined request. Refuses the first one over the limit, which also closes the connection. Drops all later
+   * ones.
    */
   admit(response: ServerResponse): 'admitted' | 'refused' | 'dropped' {
     const { socket } = response.req;

@@ -3,11 +3,11 @@ import process from 'node:process';
 import type { Clock } from '../../runtime/clock.js';
 import type { DelayFigures, MemoryFigures, ProcessFigures } from '../../telemetry/server-figures.js';
 
-/** The interval at which the event loop is measured. The delay of the event loop is the rest of a longer pause. */
+/** The sampling interval of the event loop. Its delay is the excess over this interval. */
 const RESOLUTION_MS = 20;
 const WINDOW_MS = 60_000;
 
-/** The figures of this process. Its event loop is watched from `start` to `close`. */
+/** The metrics of this process. Its event loop is monitored from `start` to `close`. */
 export class NodeProcessFigures implements ProcessFigures {
   readonly pid = process.pid;
   readonly #clock: Clock;
@@ -19,7 +19,7 @@ export class NodeProcessFigures implements ProcessFigures {
     this.#since = clock.monotonic();
   }
 
-  /** Begins to watch. */
+  /** Starts the monitor. */
   start(): void {
     this.#delays.enable();
   }
@@ -57,13 +57,13 @@ export class NodeProcessFigures implements ProcessFigures {
     return figures;
   }
 
-  /** Stops watching. */
+  /** Stops the monitor. */
   close(): void {
     this.#delays.disable();
   }
 }
 
-/** The histogram has the times between two looks, in ns. */
+/** Converts ns of the histogram, which include the interval, to the delay in seconds. */
 function secondsOf(ns: number): number {
   return Math.max(0, ns / 1e9 - RESOLUTION_MS / 1e3);
 }

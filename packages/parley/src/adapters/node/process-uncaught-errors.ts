@@ -5,12 +5,12 @@ import type { UncaughtErrorScope, UncaughtErrors } from '../../runtime/uncaught-
 const scopes = new AsyncLocalStorage<UncaughtErrorScope>();
 let users = 0;
 
-/** Uncaught errors of this process, by the asynchronous context in which they were thrown. */
+/** Scopes of uncaught errors in this process, by the asynchronous context in which they are thrown. */
 export const processUncaughtErrors: UncaughtErrors = scopes;
 
 /**
- * From now on an uncaught error of a scope goes to that scope and does not end the process. For other errors the
- * process acts as before. The returned function reverts one call.
+ * From now on an uncaught error of a scope is passed to that scope and does not end the process. Other errors have
+ * their default effect. The returned function reverts one call.
  */
 export function catchUncaughtErrors(): () => void {
   users += 1;
@@ -29,7 +29,7 @@ function uncaught(error: unknown): void {
   runOtherTicks();
 }
 
-/** No listener handles the error, so it ends the process with its own text and stack. */
+/** No scope handles the error, so it ends the process with its own text and stack. */
 function endProcess(error: unknown): void {
   process.off('uncaughtException', uncaught);
   process.nextTick(() => {
@@ -45,15 +45,15 @@ interface TickQueue {
 let runningTicks = false;
 
 /**
- * After an error in a callback of `process.nextTick`, Node.js runs those behind it within whatever comes next. If that
- * is the parser of an HTTP request and one of them throws too, the parser drops the request: it never gets an answer.
- * So they run here.
+ * Runs the callbacks that wait behind a failed callback of `process.nextTick`. Node.js would run them within whatever
+ * comes next, such as the parser of an HTTP request. If one of them throws, too, the parser drops that request, which
+ * then never gets an answer.
  */
 function runOtherTicks(): void {
   const run = (process as unknown as TickQueue)._tickCallback;
   if (runningTicks || run === undefined) return;
   runningTicks = true;
-  // Each round takes at least the callback that throws. An error that ends the process is left to Node.js.
+  // Each round removes at least the callback that throws. An error that ends the process is left to Node.js.
   for (let again = true; again; ) {
     again = false;
     try {

@@ -4,7 +4,7 @@ import type { PushReceiver } from '../../push/receiver/push-receiver.js';
 /** Answers requests of `node:http`, and of frameworks on it, such as Express. */
 export type PushListener = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Makes a listener. Use it before parsers of bodies: a signature covers the bytes of the body. */
+/** Makes a listener. Use it before body parsers, because a signature covers the raw bytes of the body. */
 export function pushListener(receiver: PushReceiver): PushListener {
   return (request, response) => {
     const { method = '', headers } = request;
@@ -24,7 +24,7 @@ export function pushListener(receiver: PushReceiver): PushListener {
   };
 }
 
-/** The bytes of the request, or those that a parser for raw bodies has kept. */
+/** The bytes of the request, or those that a raw body parser has kept. */
 function bodyOf(request: IncomingMessage & { readonly body?: unknown }): AsyncIterator<Uint8Array> {
   const { body } = request;
   if (body instanceof Uint8Array || typeof body === 'string')

@@ -3,26 +3,26 @@ import { basename, dirname, join } from 'node:path';
 import { isObject } from '../../model/json.js';
 import type { AuditPage, AuditRange, AuditRecord } from '../../telemetry/audit-log.js';
 
-/** Bytes that one page reads at most. */
+/** Maximum number of bytes that one page reads. */
 const PAGE_BYTES = 1_048_576;
-/** Bytes that one read takes. A line that is longer is no record. */
+/** Bytes per read. A longer line is no record. */
 const BLOCK_BYTES = 65_536;
-/** Renamed files that are looked for at most, those with the last names. */
+/** Maximum number of renamed files that are read, the latest names first. */
 const MOST_FILES = 1_000;
-/** The end of the name of a renamed file: a time, as this log and logrotate write it, or a number. */
+/** The suffix of a renamed file: a time, as this log and logrotate write it, or a number. */
 const RENAMED = /^\.[\dTZ-]+$/;
 
 interface FoundFile {
   readonly path: string;
-  /** It stays the same if the file is renamed. */
+  /** The inode, which stays the same if the file is renamed. */
   readonly ino: string;
   readonly size: number;
   readonly changedAt: bigint;
 }
 
 /**
- * Records of an audit file and of those that it was renamed to, the last one first. Half of a line is left out: a
- * process that was killed may have written it. `undefined` if the file of the cursor is gone, or the cursor is none.
+ * Records of an audit file and of those that it was renamed to, the last one first. An incomplete line, left by a
+ * killed process, is skipped. `undefined` if the file of the cursor is gone, or the cursor is invalid.
  */
 export async function readAuditFile(path: string, range: AuditRange): Promise<AuditPage | undefined> {
   const files = await filesOf(path);
@@ -53,7 +53,7 @@ class PageOfLines {
     return { records: this.#records, unreadable: this.#unreadable, ...(this.#next && { next: this.#next }) };
   }
 
-  /** Reads a file from its end. False if the page ends within it. */
+  /** Reads a file from its end. False if the page is full before its beginning. */
   async read({ path, ino }: FoundFile, size: number): Promise<boolean> {
     const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => undefined);
     try {
@@ -71,13 +71,13 @@ class PageOfLines {
     }
   }
 
-  /** Reads the lines that end before a place. Returns the place of the first one that it has looked at. */
+  /** Reads the lines that end before a position. Returns the position of the first line that it has read. */
   async #readBlock(handle: FileHandle, end: number): Promise<number> {
     const start = Math.max(0, end - BLOCK_BYTES);
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(end - start), 0, end - start, start);
     this.#left -= BLOCK_BYTES;
     const block = buffer.subarray(0, bytesRead);
-    // A line is whole if a line break ends it, and if its beginning is in the block.
+    // A line is complete if a line break ends it, and if its beginning is in the block.
     let to = block.lastIndexOf(LINE_BREAK) + 1;
     for (let from = beginningOf(block, to); to > 0 && (from > 0 || start === 0); from = beginningOf(block, to)) {
       this.#add(block.toString('utf8', from, to - 1));
@@ -85,7 +85,7 @@ class PageOfLines {
       if (this.#records.length >= this.#range.limit) return start + to;
     }
     if (to < block.length) return start + to;
-    // One line fills the block.
+    // One line is longer than the block.
     this.#unreadable += 1;
     return start;
   }
@@ -100,7 +100,7 @@ class PageOfLines {
 
 const LINE_BREAK = 0x0a;
 
-/** The beginning of the line that ends before a place. */
+/** The beginning of the line that ends before a position. */
 function beginningOf(block: Buffer, end: number): number {
   return end > 1 ? block.lastIndexOf(LINE_BREAK, end - 2) + 1 : 0;
 }
@@ -120,7 +120,7 @@ async function filesOf(path: string): Promise<readonly FoundFile[]> {
   const names = await readdir(dirname(path)).catch(() => []);
   const renamed = names.filter((one) => one.startsWith(name) && RENAMED.test(one.slice(name.length)));
   const earlier = renamed.sort().slice(-MOST_FILES);
-  // The operator may have put a link at the path. Links beside it are no files of this log.
+  // The operator may use a link as the path. Links beside it are no files of this log.
   const paths = [await realpath(path).catch(() => path), ...earlier.map((one) => join(dirname(path), one))];
   const found = await Promise.all(
     paths.map(async (one): Promise<readonly FoundFile[]> => {

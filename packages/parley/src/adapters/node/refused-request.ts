@@ -3,13 +3,16 @@ import { errorAnswer } from '../../app/json-answer.js';
 import type { ExchangeResponse } from '../../bindings/http/exchange.js';
 import type { LimitName } from '../../telemetry/reached-limit.js';
 
-/** Header lines of a request. Some versions of Node.js drop later ones, and so the address that a proxy has added. */
+/**
+ * Maximum number of header lines. Some versions of Node.js drop the rest, which may have the address that a proxy has
+ * added.
+ */
 const MOST_HEADER_LINES = 1_000;
 
 /** The answer to a request with too many header lines. The connection ends with it. */
 export const TOO_MANY_LINES = errorAnswer({ status: 431, message: 'The request has too many header lines' });
 
-/** The answer to a valid request that HTTP itself tells servers to refuse; `undefined` for all other requests. */
+/** The answer to a valid request that HTTP requires servers to refuse; `undefined` for all other requests. */
 export function refusalOf({
   headers,
   rawHeaders,
@@ -33,13 +36,13 @@ export function refusalOf({
   return errorAnswer({ status: 501, message: 'The only transfer coding that is understood is chunked' });
 }
 
-/** The answer to bytes that are no HTTP request, and the limit that they are beyond. */
+/** The answer to bytes that are no HTTP request, and the limit that they exceed. */
 interface MalformedRequest {
   readonly limit?: LimitName;
   readonly answer: ExchangeResponse;
 }
 
-/** Reads the code of the parser's error. `hasHead`: the head of the request has arrived. */
+/** Maps the error code of the parser. `hasHead`: the head of the request has arrived. */
 export function malformedRequest(code: string | undefined, hasHead: boolean): MalformedRequest {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
@@ -63,10 +66,10 @@ export const TIMED_OUT = 'ERR_HTTP_REQUEST_TIMEOUT';
 /** The code of a connection that took too long to begin TLS. It gets no answer. */
 export const TLS_TIMED_OUT = 'ERR_TLS_HANDSHAKE_TIMEOUT';
 
-/** The code of the parser if the peer ended its side of the connection within a request. */
+/** The code of the parser if the peer closed its side of the connection within a request. */
 export const CUT_OFF = 'HPE_INVALID_EOF_STATE';
 
-/** True if an error of a connection is about its bytes, and not about the connection itself. */
+/** True if an error of a connection is about its bytes, and not about the connection. */
 export function isMalformed(code: string | undefined): boolean {
   return code === TIMED_OUT || code?.startsWith('HPE_') === true;
 }

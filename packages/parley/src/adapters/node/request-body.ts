@@ -11,8 +11,8 @@ export function hasBody(incoming: IncomingMessage): boolean {
 }
 
 /**
- * The body of a request, up to `limit` bytes. Reading pauses when the meter says so.
- * @throws A2AError PAYLOAD_TOO_LARGE as soon as the limit is known to be passed, with the rest left unread.
+ * Reads the body of a request, up to `limit` bytes. The meter can pause it.
+ * @throws A2AError PAYLOAD_TOO_LARGE as soon as the limit is known to be exceeded, with the rest left unread.
  */
 export function readBody(incoming: IncomingMessage, limit: number, meter?: BodyMeter): Promise<Uint8Array> {
   if (!hasBody(incoming)) return Promise.resolve(NOTHING);
@@ -50,7 +50,7 @@ export function readBody(incoming: IncomingMessage, limit: number, meter?: BodyM
   };
   incoming.on('data', onData);
   incoming.on('end', () => resolve(more !== undefined ? more.whole() : (first ?? NOTHING)));
-  // Every request closes, after its end as well; what is settled then stays as it is.
+  // `close` also follows `end`; it does not change a settled promise.
   incoming.on('close', () => {
     if (!incoming.complete) reject(endedEarly());
   });

@@ -3,15 +3,15 @@ import { finished } from 'node:stream';
 import { CollectedBytes } from '../../bindings/http/read-chunks.js';
 import { A2AError } from '../../errors/a2a-error.js';
 
-/** The bytes that may wait for the reader. Beyond them the peer waits. */
+/** Maximum number of buffered bytes. Beyond them the peer must wait. */
 const WAITING_BYTES = 262_144;
-/** The reader of a smaller chunk waits for those that came with it, and gets them together. */
+/** Chunks below this size are joined with those that arrive in the same turn. */
 const SMALL_BYTES = 1_024;
 const JOINED_BYTES = 16_384;
 
 /**
- * The body of a request as it arrives, no faster than it is read. Small chunks come together, so that chunks of one
- * byte cost little. A chunk is freed when the next one is asked for. A reader that leaves early leaves the rest on the
+ * Streams the body of a request, no faster than it is read. Small chunks are joined, so that chunks of one byte cost
+ * little. A chunk is freed when the next one is requested. A reader that leaves early leaves the rest on the
  * connection.
  * @throws A2AError INVALID_REQUEST if the body ends early.
  */
@@ -45,7 +45,7 @@ export async function* requestChunks(incoming: IncomingMessage): AsyncGenerator<
     end = { error };
     wake();
   });
-  // The error of a peer that leaves may come after the end of this reader.
+  // An error after a disconnect may follow the end of this reader.
   incoming.on('error', () => {}).on('data', take);
   incoming.resume();
   try {
@@ -70,8 +70,8 @@ export async function* requestChunks(incoming: IncomingMessage): AsyncGenerator<
 }
 
 /**
- * Frees the memory of a chunk, unless it shares its memory with others. Garbage of 64 KiB a chunk would grow to 70 MiB
- * before it is collected.
+ * Frees the memory of a chunk, unless it shares its buffer with others. Garbage of 64 KiB per chunk would grow to 70
+ * MiB before it is collected.
  */
 function release({ buffer, byteLength }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && byteLength === buffer.byteLength) buffer.transfer(0);

@@ -15,31 +15,31 @@ export interface RespondingCall {
   readonly incoming: IncomingMessage;
   readonly response: ServerResponse;
   /**
-   * `leavesBody`: a body remains on the wire that is not worth reading, so the connection ends with the answer. Read
-   * only if the request is not complete.
+   * `leavesBody`: the connection closes with the answer, because the unread body is too large to drain. Read only if
+   * the request is not complete.
    */
   readonly request: ExchangeRequest & { readonly leavesBody: boolean };
 }
 
-/** The ports of a responder, and what the owner of the connections wants to know. */
+/** The ports of a responder, and callbacks for the owner of the connections. */
 export interface ResponderOptions<Call extends RespondingCall = RespondingCall> {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** A peer that takes nothing of its answer for this long is dropped; default 30 s. */
+  /** Time in ms after which a peer that reads nothing of its answer is dropped; default 30 s. */
   readonly stallMs?: number | undefined;
   /** Called for each peer that is dropped. */
   readonly limitReached?: (reached: ReachedLimit) => void;
-  /** Gets each stream, until it ends. */
+  /** The list of open streams, which the responder maintains. */
   readonly streams?: LinkedList<ResponseStream>;
-  /** Called once a whole answer has left, a stream has begun, or the peer has gone. */
+  /** Called once an answer is sent, a stream has begun, or the peer has disconnected. */
   readonly done?: (call: Call) => void;
 }
 
 /** Writes answers to responses of node:http, for our server and for frameworks. */
 export class Responder<Call extends RespondingCall = RespondingCall> {
-  /** True once each connection ends with its next answer. */
+  /** True if each connection must close after its next answer. */
   isClosing = false;
-  /** True once streams end. A stream that begins later ends at once. */
+  /** True if streams must end. A stream that begins later ends at once. */
   isEnding = false;
   readonly #options: ResponderOptions<Call>;
   readonly #stallMs: number;
@@ -49,7 +49,7 @@ export class Responder<Call extends RespondingCall = RespondingCall> {
     this.#stallMs = options.stallMs ?? DEFAULT_HTTP_TIMES.stallMs;
   }
 
-  /** Writes the answer of an exchange once it is there; 500 if the exchange rejects. */
+  /** Writes the answer of an exchange when it resolves; 500 if it rejects. */
   deliver(call: Call, answering: Promise<ExchangeResponse>): void {
     answering.then(
       (answer) => this.send(call, answer),
@@ -61,7 +61,7 @@ export class Responder<Call extends RespondingCall = RespondingCall> {
     );
   }
 
-  /** Writes an answer, the last one of its connection if `closing`. Headers that a framework has set go along. */
+  /** Writes an answer, the last one of its connection if `closing`. Keeps headers that a framework has set. */
   send(call: Call, answer: ExchangeResponse, closing = this.isClosing): void {
     const { incoming, response } = call;
     const { clock, logger, done, streams } = this.#options;
@@ -91,15 +91,15 @@ export class Responder<Call extends RespondingCall = RespondingCall> {
       logger.error('An answer could not be sent', { error, status: answer.status });
       response.destroy();
     }
-    // Until the answer has left, a shutdown must not take the connection for an idle one.
+    // Until the answer is sent, a shutdown must not count the connection as idle.
     if (response.writableLength === 0 && response.writableEnded) return done?.(call);
     if (done !== undefined) response.once('close', () => done(call));
     if (incoming.httpVersionMajor === 1) whenStalled({ response, stallMs, drop: this.#drop });
-    // Other answers share the connection of HTTP/2: the time is that of this answer's stream.
+    // Other answers share the connection of HTTP/2, so the timeout is one of this answer's stream.
     else response.setTimeout(stallMs, () => this.#drop(response));
   }
 
-  /** Drops an answer: the peer has gone, or a framework or the server has answered a request that broke off. */
+  /** Drops an answer: the peer has disconnected, or a framework or the server has answered an interrupted request. */
   #discard(call: Call, { body, bytes }: ExchangeResponse): void {
     const { response } = call;
     const { done } = this.#options;
@@ -114,14 +114,14 @@ export class Responder<Call extends RespondingCall = RespondingCall> {
   #sendBytes(response: ServerResponse, answer: BytesAnswer['answer'], closing: boolean): void {
     const { clock, logger } = this.#options;
     const times = { clock, stallMs: this.#stallMs, drop: this.#drop };
-    // Only servers with files load this code.
+    // Loaded on demand: only servers with files send byte streams.
     import('./send-bytes.js').then(
       ({ sendBytes }) => sendBytes({ response, answer, closing, logger, ...times }),
       () => response.destroy(),
     );
   }
 
-  /** Drops a peer that has taken nothing of its answer for too long. */
+  /** Drops a peer that has read nothing of its answer for too long. */
   readonly #drop = (response: ServerResponse): void => {
     const { logger, limitReached } = this.#options;
     logger.warn('A peer that reads nothing was dropped', { stallMs: this.#stallMs });

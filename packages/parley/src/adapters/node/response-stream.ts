@@ -11,8 +11,8 @@ interface ResponseStreamOptions extends AwaitedAnswer {
 }
 
 /**
- * Writes a stream of frames to a response with a complete head, each string as it comes. Pulls as fast as the peer
- * reads. Releases the frames when the peer goes away.
+ * Writes a stream of frames to a response with a complete head, each string at once. Pulls as fast as the peer reads.
+ * Releases the frames when the peer disconnects.
  */
 export class ResponseStream {
   readonly #options: ResponseStreamOptions;
@@ -28,7 +28,7 @@ export class ResponseStream {
     this.#options = options;
     this.#frames = options.frames[Symbol.asyncIterator]();
     response.once('close', this.#onClose).on('drain', this.#onDrain);
-    // The head goes with the first frame, if that comes soon.
+    // The head is sent together with the first frame, if that comes soon.
     clock.soon(() => {
       if (!this.#begun && !this.#over) response.flushHeaders();
     });
@@ -41,7 +41,7 @@ export class ResponseStream {
     return this.#options.response.socket === socket;
   }
 
-  /** Ends the stream between two frames, as a server does that shuts down. */
+  /** Ends the stream between two frames, for a shutdown. */
   stop(): void {
     if (this.#over) return;
     this.#finish();
@@ -61,7 +61,7 @@ export class ResponseStream {
       }
     } catch (error) {
       if (this.#over) return;
-      // The peer must see that the stream broke: a clean end would look like the whole answer.
+      // The connection is cut, because a clean end would look like a complete answer.
       logger.error('A stream failed', { error });
       response.destroy();
     }

@@ -9,7 +9,7 @@ export interface BytesAnswer extends AwaitedAnswer {
   readonly logger: Logger;
 }
 
-/** Writes the chunks as fast as the peer takes them. Releases their source if the peer leaves. */
+/** Writes the chunks as fast as the peer reads them. Releases their source if the peer disconnects. */
 export async function sendBytes(sent: BytesAnswer): Promise<void> {
   const { response, answer, closing, logger } = sent;
   const { length, chunks } = answer.bytes;
@@ -26,15 +26,15 @@ export async function sendBytes(sent: BytesAnswer): Promise<void> {
     }
     if (!response.writableEnded) response.end();
   } catch (error) {
-    // A clean end would look like the whole answer.
+    // The connection is cut, because a clean end would look like a complete answer.
     logger.error('An answer of bytes failed', { error });
     response.destroy();
   }
 }
 
 /**
- * Writes a chunk. Resolves when the peer has taken it, because its source may use the memory again, or has left. The
- * answer ends with its last chunk: a peer that has all bytes may close the connection at once.
+ * Writes a chunk. Resolves when it is sent, because its source may reuse the memory, or when the peer has disconnected.
+ * The last chunk ends the answer: a peer that has all bytes may close the connection at once.
  */
 function write(chunk: Uint8Array, isLast: boolean, answer: AwaitedAnswer): Promise<void> {
   const { response } = answer;

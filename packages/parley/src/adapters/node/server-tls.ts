@@ -9,7 +9,7 @@ import type { Logger } from '../../telemetry/logger.js';
 /** The TLS of a server: options of `node:https`, and changes of their files. */
 export interface ServerTls {
   readonly options: SecureContextOptions & { readonly requestCert: boolean; readonly rejectUnauthorized: false };
-  /** Watches the files, and calls the listener with new options. The returned function ends the watch. */
+  /** Watches the files, and calls the listener with new options. The returned function stops the watch. */
   watch(changed: (options: SecureContextOptions) => void): () => void;
 }
 
@@ -77,14 +77,14 @@ function checkedContext(context: SecureContextOptions): SecureContextOptions {
     process.getBuiltinModule('node:tls').createSecureContext(context);
     return context;
   } catch (error) {
-    // The text of OpenSSL names no key material.
+    // Messages of OpenSSL contain no key material.
     throw new OptionsError('tls', [
       `cert and key do not fit: ${error instanceof Error ? error.message : String(error)}`,
     ]);
   }
 }
 
-/** Changes with the files. Empty if there are none. */
+/** A text that changes when a file changes. Empty if there are no files. */
 function stampOf(tls: TlsOptions): string {
   return FILES.flatMap((name) => {
     const path = tls[name];

@@ -21,8 +21,8 @@ interface SharedPort {
 }
 
 /**
- * Tells the connections of a server apart: by ALPN, or else by their first bytes. Those of HTTP/1.1 stay with the
- * server.
+ * Separates the connections of HTTP/2 from those of HTTP/1.1: by ALPN, or by their first bytes. Those of HTTP/1.1 stay
+ * with the server.
  */
 export function sharePort({ server, event, takeHttp2, firstBytesMs, isLate, clock }: SharedPort): void {
   const own = server.listeners(event) as ((this: HttpServer, socket: Socket) => void)[];
@@ -33,7 +33,7 @@ export function sharePort({ server, event, takeHttp2, firstBytesMs, isLate, cloc
   server.on(event, (socket: Socket) => {
     const { alpnProtocol } = socket as Partial<Pick<TLSSocket, 'alpnProtocol'>>;
     if (alpnProtocol === 'h2') {
-      // A client may not replace its certificate on a connection.
+      // A client must not replace its certificate on a connection.
       (socket as TLSSocket).disableRenegotiation();
       return takeHttp2(socket);
     }
@@ -53,7 +53,7 @@ export function sharePort({ server, event, takeHttp2, firstBytesMs, isLate, cloc
   });
 }
 
-/** Reads the first bytes of a connection, puts them back, and tells whether they begin HTTP/2. */
+/** Reads the first bytes of a connection, puts them back, and reports whether they begin HTTP/2. */
 function whenKnown(socket: Socket, known: (isHttp2: boolean) => void): () => void {
   let first: Buffer = Buffer.alloc(0);
   const ignore = () => {};

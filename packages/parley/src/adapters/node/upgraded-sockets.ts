@@ -17,7 +17,7 @@ export interface UpgradedSocketsOptions {
   readonly logger: Logger;
   /** Answers a handshake. Resolves to whether the WebSocket is open. */
   readonly acceptWebSocket: (upgrade: WebSocketUpgrade) => Promise<boolean>;
-  /** Called with the status of each answer in the place of the exchange. */
+  /** Called with the status of each answer that is sent instead of the exchange's. */
   readonly refused?: ((status: number) => void) | undefined;
 }
 
@@ -37,8 +37,8 @@ export function isWebSocket({ method, headers }: IncomingMessage): boolean {
 }
 
 /**
- * A connection whose client offers another protocol, such as `h2c`, or a WebSocket by a wrong handshake, as it was
- * before its request. The request comes again without the offer, which a server may ignore (RFC 9110 §7.8).
+ * Puts the request of a connection back without its `Upgrade`, which a server may ignore (RFC 9110 §7.8). For clients
+ * that offer another protocol, such as `h2c`, or a WebSocket with a wrong handshake.
  */
 export function withoutUpgrade(incoming: IncomingMessage, socket: Socket, head: Buffer): Socket {
   const { method, url, httpVersion, rawHeaders } = incoming;
@@ -72,7 +72,7 @@ export class UpgradedSockets {
     return this.#ports.size;
   }
 
-  /** Answers an upgrade request. */
+  /** Handles an upgrade request. */
   take(incoming: IncomingMessage, socket: Socket, head: Buffer): void {
     socket.on('error', () => {});
     const { exchange, logger } = this.#options;
@@ -81,7 +81,7 @@ export class UpgradedSockets {
     const response = { destroyed: socket.destroyed, writableFinished: false, once: socket.once.bind(socket) };
     const request = new NodeExchangeRequest({
       incoming,
-      // Only the end of the connection is of interest.
+      // Only the `close` event of the response is used.
       response: response as unknown as ServerResponse,
       expectsContinue: false,
     });
@@ -93,7 +93,7 @@ export class UpgradedSockets {
       });
   }
 
-  /** Cuts all connections. */
+  /** Terminates all connections. */
   terminate(): void {
     for (const port of this.#ports.values()) port.terminate();
   }

@@ -52,7 +52,9 @@ export function apiKey(key: Secret, options: ApiKeyOptions = {}): SchemeCredenti
 /** Valid names of headers and cookies (RFC 9110 §5.1, RFC 6265 §4.1.1). */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 
-/** @throws CredentialsError if no request can carry the name. Hosts show the key when they refuse such a name. */
+/**
+ * @throws CredentialsError if no request can carry the name. Errors of hosts about such a name would contain the key.
+ */
 function placed(key: string, { location, name }: ApiKeyPlace): SchemeProof {
   if (location === 'query') return { query: { [name]: key } };
   if (!TOKEN.test(name))

@@ -116,7 +116,8 @@ function together(proofs: readonly SchemeProof[], url: string): RequestCredentia
   }
   if (cookies.length > 0) {
     headers.cookie = cookies.join('; ');
-    // Servers refuse cookies of foreign pages, and of requests without an origin. This request comes from no page.
+    // Servers refuse cookies from other sites' pages, and from requests without an origin. This request comes from no
+    // page, so it has the agent's origin.
     headers.origin ??= new URL(url).origin;
   }
   return { headers, query };

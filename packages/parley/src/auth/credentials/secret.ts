@@ -73,7 +73,7 @@ async function asked(secret: Asked, about: { readonly refused?: string }): Promi
   return await secret(about);
 }
 
-/** Hosts show a header that they refuse. This error does not. */
+/** Refuses a secret that headers cannot carry. Errors of hosts about such a header would contain the secret. */
 function checked(what: string, secret: string): string {
   if (typeof secret === 'string' && VISIBLE.test(secret)) return secret;
   throw new CredentialsError('missing', `${what}: ${RULE}`);

@@ -81,7 +81,7 @@ async function polled({ session, code, interval, ends, clock, issuer }: Polling)
     // A server may ask for a longer pause than the lifetime of its code.
     const left = Math.max(0, ends - clock.monotonic());
     await paused(clock, Math.min(pause * 1000, left), request.signal);
-    // A timer may fire a little early, so the time itself does not tell.
+    // A timer may fire a little early, so the planned pause decides, not the clock.
     if (pause * 1000 >= left) throw new CredentialsError('refused', `${issuer} refuses a token: expired_token`);
     try {
       const response = await library.deviceCodeGrantRequest(server, client, authentication, code, request);

@@ -21,7 +21,7 @@ interface OAuthGrant {
   tokens(session: OAuthSession, parameters: Readonly<Record<string, string>>): Promise<OAuth.TokenEndpointResponse>;
 }
 
-/** A token is renewed this part of its lifetime before it expires. */
+/** The part of its lifetime before its expiry at which a token is renewed. */
 const MARGIN = 0.1;
 const LONGEST_MARGIN_MS = 30_000;
 
@@ -40,7 +40,7 @@ class OAuthCredentials implements CredentialKind {
   readonly #keepers = new Map<string, TokenKeeper>();
   /** Wider scopes of an agent, by the scopes of its card and its url, as JSON. */
   readonly #widened = new Map<string, TokenTarget>();
-  /** Pending questions about wider scopes, as JSON. */
+  /** Pending step-up requests, by their scopes as JSON. */
   readonly #asked = new Map<string, Promise<readonly string[]>>();
 
   /** @throws OptionsError if the issuer is no url. */
@@ -59,7 +59,7 @@ class OAuthCredentials implements CredentialKind {
     if (scheme.httpAuthSecurityScheme !== undefined) return /^bearer$/i.test(scheme.httpAuthSecurityScheme.scheme);
     if (scheme.oauth2SecurityScheme === undefined)
       return scheme.openIdConnectSecurityScheme !== undefined && this.#server.isMeantBy(scheme);
-    // A scheme that the caller has named is also served by another flow.
+    // A scheme that the caller has named is served even if it offers only other flows.
     const isOwnFlow = this.#grant.flow in scheme.oauth2SecurityScheme.flows || this.schemeName !== undefined;
     return isOwnFlow && this.#server.isMeantBy(scheme);
   }
@@ -100,7 +100,7 @@ class OAuthCredentials implements CredentialKind {
     return JSON.stringify([scopeOf(this.#options.scopes ?? scopes), agentOf(url)]);
   }
 
-  /** The scopes that the caller allows, of those that an agent names. All waiting calls share one question. */
+  /** The scopes that the caller allows, of those that an agent names. All waiting calls share one request. */
   #allowed(wanted: StepUpRequest): Promise<readonly string[]> {
     const { stepUp = [] } = this.#options;
     if (typeof stepUp !== 'function') return Promise.resolve(stepUp);
@@ -156,7 +156,7 @@ class OAuthCredentials implements CredentialKind {
   #checked(answer: OAuth.TokenEndpointResponse): Tokens {
     const { access_token: accessToken, expires_in: seconds, refresh_token: refreshToken, token_type: type } = answer;
     const { issuer } = this.#options;
-    // Hosts show a header that they refuse.
+    // Errors of hosts about a header that they refuse would contain the token.
     const isUsable = type.toLowerCase() === 'bearer' && VISIBLE.test(accessToken);
     if (!isUsable) throw new CredentialsError('unavailable', `The answer of ${issuer} has no usable bearer token`);
     const life = seconds === undefined ? undefined : seconds * 1000;

@@ -1,10 +1,10 @@
 import { A2AError } from '../../errors/a2a-error.js';
 import { CredentialsError } from '../../errors/credentials-error.js';
 
-/** Codes of errors are words. Any other text may be a secret. */
+/** Error codes are words. Any other text may be a secret. */
 const WORD = /^[\w.-]{1,64}$/;
 
-/** Codes of errors of `oauth4webapi`. The names of its classes differ in a bundle that was minified. */
+/** An error code of `oauth4webapi`. Its class names change in minified bundles. */
 const ERROR_IN_BODY = 'OAUTH_RESPONSE_BODY_ERROR';
 const ERROR_IN_RETURN = 'OAUTH_AUTHORIZATION_RESPONSE_ERROR';
 
@@ -35,7 +35,7 @@ export function oauthFailure({
 }): unknown {
   if (error instanceof CallerFault) return error.cause;
   if (signal.aborted || error instanceof CredentialsError) return error;
-  // An address that is not called.
+  // The destination of the request was refused.
   if (error instanceof A2AError) return new CredentialsError('missing', error.message);
   const { name, code, status, error: said, message, cause } = partsOf(error);
   if (code === ERROR_IN_BODY || code === ERROR_IN_RETURN) {

@@ -59,7 +59,7 @@ export function apiKeyProblems(entry: ApiKey): readonly string[] {
 export function ownerProblems(entry: CredentialOwner, others: readonly string[] = []): string[] {
   const { subject, expiresAt, ...lists } = entry;
   if (typeof subject !== 'string' || subject === '') return ['the subject must be a text'];
-  // An end or a limit with another name would not hold.
+  // A misspelled expiry or limit would have no effect.
   const problems = unknownMembers(entry, [...OWNER, ...others], subject);
   if (expiresAt !== undefined && !Number.isFinite(timeOf(expiresAt)))
     problems.push(`expiresAt of ${subject} must be a time such as 2030-01-31T12:00:00Z`);

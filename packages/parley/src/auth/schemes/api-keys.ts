@@ -66,8 +66,8 @@ interface LastKey {
 const DEFAULT_PLACE: KeyPlace = { location: 'header', name: 'X-API-Key' };
 
 /**
- * Fixed keys in a header, a query parameter, a cookie, or as an HTTP Bearer scheme. The list of keys is kept as hashes,
- * which are compared in constant time. A wrong or expired key is refused.
+ * Fixed keys in a header, a query parameter, a cookie, or as an HTTP Bearer scheme. Keys are stored as hashes, which
+ * are compared in constant time. A wrong or expired key is refused.
  */
 export class ApiKeys implements Authenticator {
   readonly challenges: readonly string[];
@@ -76,7 +76,7 @@ export class ApiKeys implements Authenticator {
   readonly #place: PlacedKeys;
   readonly #schemeName: string;
   readonly #keys: ReloadedList<ApiKey, KeyTable>;
-  /** By connection: most clients send one key again and again. */
+  /** By connection, because most clients repeat one key. */
   readonly #last = new WeakMap<object, LastKey>();
 
   /** @throws OptionsError naming the subjects with an invalid key or hash. */
@@ -111,7 +111,7 @@ export class ApiKeys implements Authenticator {
     const { connection } = credentials;
     const table = this.#keys.current;
     const last = connection === undefined ? undefined : this.#last.get(connection);
-    // Callers may share the connection of a proxy, so that the comparison takes the same time for all keys.
+    // Several callers may share a proxy's connection, so the comparison takes constant time.
     if (last !== undefined && last.version === table?.version && isSameText(last.key, key))
       return this.#answer(last.user);
     const sha256 = sha256Hex(key);

@@ -85,13 +85,13 @@ interface Entry {
   readonly hash: PasswordHash;
   readonly answer: KnownUser;
   readonly revocation: AbortController;
-  /** The owner and the secret as a text, to see that a new list has the same. */
+  /** The owner and the secret as JSON, to detect unchanged users in a new list. */
   readonly identity: string;
 }
 
 interface Users {
   readonly byName: ReadonlyMap<string, Entry>;
-  /** Checked for unknown names, so that they take as long as wrong passwords. */
+  /** Hashed for unknown names, so that they take as long as wrong passwords. */
   readonly unknown: PasswordHash;
   /** Answers by the keyed hash of name and password. */
   readonly verified: Map<string, { readonly answer: KnownUser; readonly until: number }>;
@@ -104,16 +104,16 @@ interface Attempt extends BasicCredentials {
 
 const CROSS_SITE: Authentication = Object.freeze({ kind: 'refused', reason: 'a page of another site' });
 
-/** Hashes that run at once. They share four threads of Node.js with files and name look-ups. */
+/** Maximum number of concurrent hashes. They share the four threads of Node.js with files and name look-ups. */
 const RUNNING = 2;
-/** Requests that wait for a hash. At 0.2 s for a hash the last one waits 6 s. */
+/** Maximum number of requests that wait for a hash. At 0.2 s for a hash the last one waits 6 s. */
 const WAITING = 64;
 const VERIFIED = 10_000;
 const BUSY_RETRY_MS = 2_000;
 
 /**
- * Names and passwords as HTTP Basic (RFC 7617). Keeps slow hashes, and a fast keyed hash of each password that was
- * right lately. A wrong password is refused, as slowly as an unknown name. Addresses take turns: many wrong passwords
+ * Names and passwords as HTTP Basic (RFC 7617). Stores slow hashes, and caches a fast keyed hash of each password that
+ * was verified lately. An unknown name takes as long as a wrong password. Addresses take turns: many wrong passwords
  * from one address delay a user at another address by one hash.
  */
 export class BasicUsers implements Authenticator {
@@ -122,7 +122,7 @@ export class BasicUsers implements Authenticator {
   readonly #setup: BasicUsersSetup;
   readonly #schemeName: string;
   readonly #users: ReloadedList<BasicUser, Users>;
-  /** Of this process, so that the keys of verified passwords tell nothing. */
+  /** Random for each process, so that the keys of verified passwords reveal nothing. */
   readonly #pepper: string;
   /** Checks that run or wait, by the same keyed hash. */
   readonly #checks = new Map<string, Promise<Authentication>>();
@@ -199,7 +199,7 @@ export class BasicUsers implements Authenticator {
       const hash = entry?.hash ?? users.unknown;
       const isRight = await hasHash(password, hash);
       if (!isRight || entry === undefined) {
-        // A cheaper hash must not tell that its name is known.
+        // Adds iterations for a cheaper hash, so that the time does not reveal a known name.
         const iterations = users.unknown.iterations - hash.iterations;
         if (iterations > 0) await derivedHash(password, { salt: users.unknown.salt, iterations });
         return { kind: 'refused', reason: 'unknown name or wrong password' };

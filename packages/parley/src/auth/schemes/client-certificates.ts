@@ -78,14 +78,14 @@ interface Entry {
   readonly text: string;
 }
 
-/** The rules in force. A certificate object stands for one connection, so that its user is found once. */
+/** The rules in force. One certificate object belongs to one connection, so its user is looked up once. */
 interface Rules {
   readonly entries: readonly Entry[];
   readonly answers: WeakMap<ClientCertificate, Authentication>;
 }
 
 const CROSS_SITE: Authentication = Object.freeze({ kind: 'refused', reason: 'a page of another site' });
-/** The time for which the answer of a function counts, in ms. */
+/** The time for which the answer of a rule function is cached, in ms. */
 const RULE_MS = 60_000;
 const UNKNOWN: Authentication = Object.freeze({ kind: 'refused', reason: 'unknown certificate' });
 
@@ -204,7 +204,7 @@ function matches(certificate: ClientCertificate, rule: CertificateMatch): boolea
   );
 }
 
-/** True if nothing is asked for, or if the certificate has it. */
+/** True if the rule does not ask for a member, or if the certificate has it. */
 function isOr(asked: string | undefined, has: (asked: string) => boolean): boolean {
   return asked === undefined || has(asked);
 }

@@ -1,4 +1,4 @@
-/** Numbers of callers. */
+/** Limits of `FairPlaces`. */
 interface FairPlacesOptions {
   /** Callers with a place. */
   readonly running: number;
@@ -6,20 +6,20 @@ interface FairPlacesOptions {
   readonly waiting: number;
 }
 
-/** A caller that waits. `begin`: it has a place now. `refuse`: it had to go. */
+/** A caller that waits. `begin` gives it a place, `refuse` rejects it. */
 interface Waiter {
   begin(): void;
   refuse(): void;
 }
 
 /**
- * Places for slow work, fair between groups of callers: the groups get the next places one after the other. If too many
- * callers wait, the newest one of the largest group has to go. So a group with many callers holds up another group for
+ * Limits concurrent slow work, fairly between groups of callers: the groups get free places in turn. If too many
+ * callers wait, the newest one of the largest group is refused. So a group with many callers delays another group by
  * one place.
  */
 export class FairPlaces {
   readonly #limits: FairPlacesOptions;
-  /** Groups with waiting callers. The first one gets the next place. */
+  /** Groups with waiting callers, in the order of their turns. */
   readonly #groups = new Map<string, Waiter[]>();
   #running = 0;
   #waiting = 0;
@@ -28,7 +28,10 @@ export class FairPlaces {
     this.#limits = limits;
   }
 
-  /** Resolves with true when the caller has a place, to be given back. With false if too many callers wait. */
+  /**
+   * Resolves with true when the caller has a place, which it must give back. Resolves with false if too many callers
+   * wait.
+   */
   take(group: string): Promise<boolean> {
     if (this.#running < this.#limits.running) {
       this.#running += 1;

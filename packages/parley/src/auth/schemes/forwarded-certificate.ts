@@ -86,7 +86,7 @@ function readX509(
 ): X509Like | undefined {
   if (format === 'nginx') {
     const pem = decodeURIComponent(text);
-    // The parser also takes bytes before a certificate, and several of them.
+    // The parser also accepts leading bytes, and several certificates.
     return pem.startsWith('-----BEGIN CERTIFICATE-----') ? parse(pem) : undefined;
   }
   const base64 = text.startsWith(':') && text.endsWith(':') ? text.slice(1, -1) : '';
@@ -98,8 +98,8 @@ function readX509(
 const MEMBER = /^[a-z]+=(?:"(?:[^"\\]|\\.)*"|[^",;]*)$/i;
 
 /**
- * Reads the element that the trusted proxy has set. Envoy does not escape names, so that a name may look like another
- * member or element, or like one that the client sent. A header that can be read in two ways is malformed.
+ * Reads the element that the trusted proxy has set. Envoy does not escape names, so a name may look like another member
+ * or element, or like one that the client sent. An ambiguous header is malformed.
  */
 function readEnvoy(text: string): ClientCertificate {
   const members = split(text, ';');

@@ -37,7 +37,7 @@ interface PlacedKeysOptions {
 /** Valid names of headers and cookies (RFC 9110 §5.1, RFC 6265 §4.1.1). */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 const BEARER = /^Bearer(?: +|$)/i;
-/** Names of headers that have a meaning of their own. */
+/** Headers with another meaning. */
 const TAKEN = ['authorization', 'cookie', 'host', 'content-type', 'content-length'];
 const LONGEST_QUERY = 65_536;
 
@@ -149,7 +149,7 @@ function cookieReader(name: string, { trustedOrigins }: PlacedKeysOptions): Plac
     for (const pair of header.split(';')) {
       const mark = pair.indexOf('=');
       if (mark < 0 || pair.slice(0, mark).trim() !== name) continue;
-      // A page of a sibling domain can plant a second cookie of the same name.
+      // A page on a sibling domain can set a second cookie of the same name.
       if (found !== undefined) return REPEATED;
       found = pair
         .slice(mark + 1)

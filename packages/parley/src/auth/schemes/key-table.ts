@@ -13,13 +13,13 @@ export interface HashedKey {
 
 interface Entry {
   readonly sha256: string;
-  /** The owner as JSON, to see that a new list has the same. */
+  /** The owner as JSON, to detect unchanged keys in a new list. */
   readonly owner: string;
   readonly answer: KnownUser & { readonly user: User };
   readonly revocation: AbortController;
 }
 
-/** Digits of a hash that choose its bucket. They tell an attacker who measures time nothing about a key. */
+/** The number of hash digits that choose a bucket. Their timing reveals nothing about a key. */
 const BUCKET_DIGITS = 8;
 
 /**
@@ -27,7 +27,7 @@ const BUCKET_DIGITS = 8;
  * hash in constant time.
  */
 export class KeyTable {
-  /** Stands for this table, and keeps none of its keys in memory. */
+  /** Identifies this table without holding its keys in memory. */
   readonly version: object = {};
   readonly #buckets: ReadonlyMap<string, readonly Entry[]>;
   readonly #entries: readonly Entry[];

@@ -10,7 +10,7 @@ interface ReloadedListOptions<Entry, Result> {
   readonly reloadMs: number;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** The owner of the list in the log. */
+  /** The name of the list in log lines. */
   readonly title: string;
   /** Makes the result of the entries. Throws or rejects for invalid ones. */
   read(entries: readonly Entry[], previous: Result | undefined): Result | Promise<Result>;
@@ -98,7 +98,8 @@ export class ReloadedList<Entry, Result> {
       else logger.error(`${title}: the credentials cannot be read; the last ones stay in force`, { error });
       throw error;
     } finally {
-      // The timer does not keep the list alive: no reload follows once the authenticator is garbage.
+      // A weak reference, so that the timer does not keep the list in memory. Reloads stop when the authenticator is
+      // collected.
       const weak = new WeakRef(this);
       clock.after(reloadMs, () => {
         const list = weak.deref();

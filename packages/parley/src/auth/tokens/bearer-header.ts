@@ -1,6 +1,6 @@
 import type { Authentication } from '../authenticator.js';
 
-/** The answer for a token that does not count. */
+/** The answer for a refused token. */
 export type Refusal = Extract<Authentication, { readonly kind: 'refused' }>;
 
 const SCHEME = /^Bearer(?: |$)/i;
@@ -8,14 +8,14 @@ const PREFIX = 'Bearer ';
 const TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
 
 /**
- * The text at the place of the token in an `Authorization` header (RFC 6750 §2.1), or the refusal of the header. The
- * length is checked before anything else is read. `isToken` tells if the text can be a token.
+ * The token text of an `Authorization` header (RFC 6750 §2.1), or the refusal of the header. The length is checked
+ * first. `isToken` checks the form of the text.
  */
 export function presentedToken(header: string, maxTokenBytes: number): string | Authentication {
   if (header.length > maxTokenBytes + PREFIX.length) return invalidToken('the token is too long');
   if (header.startsWith(PREFIX)) return header.slice(PREFIX.length).trim();
   if (SCHEME.test(header)) return header.slice(PREFIX.length).trim();
-  // Another scheme is no wrong token, so that the challenge has no error code (RFC 6750 §3.1).
+  // Another scheme is not a wrong token, so the challenge has no error code (RFC 6750 §3.1).
   return { kind: 'refused', reason: 'another scheme' };
 }
 

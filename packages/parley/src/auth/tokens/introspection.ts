@@ -30,7 +30,7 @@ interface IntrospectionCheckOptions {
 }
 
 const ANSWER = { bytes: 64 * 1024, ms: 5_000 };
-/** Unknown tokens ask the authorization server once each, so their number is bounded. */
+/** Maximum number of concurrent requests, because each unknown token causes one. */
 const MOST_REQUESTS = 100;
 const BEARER_TYPE = /^(?:bearer|access_token)$/i;
 
@@ -112,7 +112,7 @@ function faultOf(
   // Refresh tokens are active too (RFC 7662 §2.2).
   if (type !== undefined && !(typeof type === 'string' && BEARER_TYPE.test(type)))
     return 'the token is no bearer token';
-  // An end that cannot be read must not become a token without an end.
+  // A token with an unreadable expiry must not become one that never expires.
   if (!isTime(exp) || !isTime(nbf)) return 'a time of the token is no number';
   if (exp !== undefined && exp <= now) return 'the token has expired';
   if (nbf !== undefined && nbf > now + 5) return 'the token is not valid yet';

@@ -36,7 +36,7 @@ class EarlyFault extends Error {}
 export class JwtVerifier {
   readonly #options: JwtVerifierOptions;
   readonly #rules: Jose.JWTVerifyOptions;
-  /** The first part of the last valid token. The tokens of an issuer mostly share it. */
+  /** The header part of the last valid token. The tokens of an issuer mostly share it. */
   #validHeader = '';
 
   constructor(options: JwtVerifierOptions) {
@@ -67,18 +67,18 @@ export class JwtVerifier {
     const first = await this.#verdict(token, (members) => {
       const fault = isHeaderKnown ? undefined : headerFault(members, this.#options.types);
       if (fault !== undefined) throw new EarlyFault(fault);
-      // A token that no key could make valid costs no request.
+      // No request for keys if no key could make the token valid.
       const found = this.#options.keys.find(members, () => this.#isOfIssuer(token));
       return found instanceof Promise ? found.then(take) : take(found);
     });
     let verdict = first;
-    // A token that names no key.
+    // The token names no key, so each candidate is tried.
     for (const key of others) {
       if ('claims' in verdict) break;
       verdict = await this.#verdict(token, () => key);
     }
     if ('fault' in verdict) return first;
-    // Two readers could read two different tokens (RFC 7519 §4, RFC 7515 §4).
+    // With a repeated member, two readers could read two different tokens (RFC 7519 §4, RFC 7515 §4).
     if ((!isHeaderKnown && hasRepeatedMember(textOf(header))) || isAmbiguous(textOf(payload), verdict.claims)) {
       return { fault: 'the token has a member twice' };
     }
@@ -104,7 +104,7 @@ export class JwtVerifier {
   }
 }
 
-/** A text that is written again as it was has no member twice. That is quicker to see than a repeated member. */
+/** A text that serializes to itself has no repeated member. That check is faster than a search. */
 function isAmbiguous(json: string, claims: TokenClaims): boolean {
   return JSON.stringify(claims) !== json && hasRepeatedMember(json);
 }
@@ -134,7 +134,7 @@ function claimsOf({ payload }: Jose.JWTVerifyResult): TokenVerdict {
   return { claims: payload };
 }
 
-/** The texts of the library are fixed. They hold nothing of the token. */
+/** The messages of the library are fixed and contain no part of the token. */
 function faultOf(error: unknown): TokenVerdict {
   if (error instanceof A2AError) throw error;
   if (error instanceof EarlyFault) return { fault: error.message };

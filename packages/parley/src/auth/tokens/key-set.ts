@@ -14,15 +14,15 @@ export interface TokenKeys {
 /** The candidates for a token. They come without a promise if they are known already. */
 export type FoundKeys = readonly Jose.CryptoKey[];
 
-/** A token without a key id costs one signature check for each candidate. */
+/** Maximum number of keys to try for a token without a key id. */
 const MOST_CANDIDATES = 4;
 const MOST_KEYS = 100;
-/** A number of 8,192 bits, in base64url. A larger one costs too much for each check. */
+/** Maximum length of a number in a key: 8,192 bits in base64url. A larger key makes each check too slow. */
 const LONGEST_NUMBER = 1_366;
 
 /** Public keys (RFC 7517 §5). Other keys of a document, such as symmetric and expired ones, do not count. */
 export class KeySet {
-  /** Equal for equal keys. */
+  /** Equal for equal key sets. */
   readonly text: string;
   readonly #find: Jose.LocalJWKSet;
   /** By algorithm and key id. Only keys of the document are here, so that its size is their bound. */

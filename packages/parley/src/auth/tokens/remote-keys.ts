@@ -53,7 +53,7 @@ export class RemoteKeys implements TokenKeys {
     if (found.length > 0 || !mayRead()) return found;
     await this.#read();
     const later = await this.#candidates(header);
-    // The key may be a new one that this server has not seen yet.
+    // The key may be newer than the last read.
     if (later.length === 0 && this.#attempt?.failed === true) throw this.#unavailable();
     return later;
   }

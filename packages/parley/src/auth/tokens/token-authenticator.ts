@@ -16,7 +16,7 @@ import { missingScopes, type TokenClaims, type TokenVerdict, userOfClaims } from
 import type { TokenOptions, TokenRuntime } from './token-options.js';
 import { VerifiedTokens, type VerifiedUser } from './verified-tokens.js';
 
-/** The parts in which authenticators for tokens differ. */
+/** The differences between the authenticators for tokens. */
 export interface TokenSchemeSetup {
   readonly options: TokenOptions;
   readonly runtime: TokenRuntime;
@@ -29,7 +29,7 @@ export interface TokenSchemeSetup {
 /** A verified token, or its refusal. */
 type CheckedToken = VerifiedUser | Refusal;
 
-/** A check of a token. Calls of a later generation do not wait for it. */
+/** A running check of a token. Calls after a revocation do not join it. */
 interface RunningCheck {
   readonly generation: number;
   readonly found: Promise<CheckedToken>;
@@ -96,7 +96,7 @@ export class TokenAuthenticator implements Authenticator {
     return this.#checked(token, hash).then((found) => this.#bound(found, credentials));
   }
 
-  /** The certificate is checked for each call: another client may have sent the token first. */
+  /** Checks the certificate on each call, because another client may have sent the token first. */
   #bound(found: CheckedToken, credentials: Credentials): Authentication {
     if (found.kind !== 'user' || found.thumbprint === undefined) return found;
     return this.#binding.answer(found, credentials);
@@ -120,7 +120,7 @@ export class TokenAuthenticator implements Authenticator {
     return found;
   }
 
-  /** Awaits the check first, so that its end finds it among the running ones. */
+  /** Starts with `await`, so that the check is in the map before it ends. */
   async #authentication(token: string, hash: string, generation: number): Promise<CheckedToken> {
     try {
       const checkedAt = this.#setup.runtime.clock.now();

@@ -29,8 +29,8 @@ export function bindingOf(cnf: unknown): TokenBinding | undefined {
 }
 
 /**
- * Checks that clients present the certificates to which their tokens are bound (RFC 8705 §3): on the connection, or
- * told by a trusted proxy.
+ * Checks that clients present the certificates to which their tokens are bound (RFC 8705 §3), on the connection or
+ * through a trusted proxy.
  */
 export class CertificateBinding {
   readonly #forwarded: ForwardedCertificate | undefined;
@@ -45,7 +45,7 @@ export class CertificateBinding {
     const certificate = this.#forwarded === undefined ? credentials.clientCertificate : this.#forwarded(credentials);
     if (certificate === undefined) return invalidToken('the token is bound to a certificate, and the client sent none');
     if (certificate.problem !== undefined) return invalidToken(`the certificate of the client: ${certificate.problem}`);
-    // A thumbprint is no secret, so that its comparison need not take the same time.
+    // A thumbprint is no secret, so the comparison need not take constant time.
     if (certificate.fingerprint === found.thumbprint) return found;
     return invalidToken('the token is bound to another certificate');
   }

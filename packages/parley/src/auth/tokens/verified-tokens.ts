@@ -22,8 +22,8 @@ interface Entry {
 const LONGEST_AGE_MS = 60_000;
 
 /**
- * The users of verified tokens by the hash of the token. The cache holds no token. It has two halves, so that a hit
- * writes nothing: when the recent half is full, it replaces the other one.
+ * The users of verified tokens by the hash of the token; the tokens themselves are not stored. The cache has two
+ * generations, so that a hit writes nothing: when the recent one is full, it replaces the earlier one.
  */
 export class VerifiedTokens {
   readonly #clock: Clock;
@@ -40,7 +40,7 @@ export class VerifiedTokens {
     this.maxAgeMs = Math.min(maxAgeMs, LONGEST_AGE_MS);
   }
 
-  /** Grows when the cache is cleared. A check that began before must not be added after that. */
+  /** Incremented when the cache is cleared. The result of a check that began before must not be added. */
   get generation(): number {
     return this.#generation;
   }
@@ -74,7 +74,9 @@ export class VerifiedTokens {
     }
   }
 
-  /** The earlier half may still have an older entry. It is not read as long as the recent one has the token. */
+  /**
+   * The earlier generation may still have an older entry, which is not read as long as the recent one has the token.
+   */
   #put(hash: string, entry: Entry): void {
     if (this.#recent.size >= this.#half) {
       this.#earlier = this.#recent;

@@ -32,9 +32,9 @@ const ADMITTED: ExchangeResponse = Object.freeze({
 });
 
 /**
- * The exchange of an agent for a binding with messages of its own. `binding` is the name in records, and `inCards` in
- * cards if that differs. The exchange answers with values (`ExchangeResponse.direct`), which the binding writes in its
- * own form.
+ * The exchange of an agent for a binding with its own message format. `binding` is the name in records, and `inCards`
+ * in cards if that differs. The exchange answers with values (`ExchangeResponse.direct`), which the binding encodes
+ * itself.
  */
 export function directBinding(endpoint: BindingContext, binding: string, inCards = binding): Exchange {
   const offer = offerOf(endpoint, inCards, []);
@@ -98,7 +98,7 @@ function directError(error: A2AError, rest: Pick<ExchangeResponse, 'headers' | '
   return { status: httpStatus(error), direct: { kind: 'error', error }, ...rest };
 }
 
-/** Errors by the status of a middleware that knows no binding. */
+/** Errors by the status of a middleware that knows no bindings. */
 const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
   401: 'UNAUTHENTICATED',
   403: 'PERMISSION_DENIED',

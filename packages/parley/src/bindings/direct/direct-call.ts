@@ -4,8 +4,7 @@ import type { OperationName, OperationTypes, UnaryOperationName } from '../../op
 import type { ItemSource, StreamItem } from '../../task/stream-item.js';
 
 /**
- * A call of a binding with messages of its own, such as gRPC. Its request and its answer are values, and no text of
- * HTTP.
+ * A call of a binding with its own message format, such as gRPC. Its request and its answer are values, not HTTP text.
  */
 export interface DirectCall {
   readonly operation: OperationName;

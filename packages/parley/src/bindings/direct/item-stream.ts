@@ -24,8 +24,8 @@ type Pulled = IteratorResult<StreamItem, undefined>;
 const END: IteratorReturnResult<undefined> = Object.freeze({ value: undefined, done: true });
 
 /**
- * The events of a direct call. It pulls an item only on demand, and takes one `next` at a time. `return` reaches the
- * source at once, even if an item is awaited.
+ * The events of a direct call. It pulls an item only on demand, and supports one `next` at a time. `return` reaches the
+ * source at once, even while an item is awaited.
  */
 export class ItemStream implements ItemSource, AsyncIterable<StreamItem> {
   readonly #options: ItemStreamOptions;
@@ -123,7 +123,7 @@ export class ItemStream implements ItemSource, AsyncIterable<StreamItem> {
   readonly #failed = (thrown: unknown): void => {
     if (this.#source === undefined) return;
     this.#close();
-    // An error before the first item is that of the call. Its binding has not answered yet.
+    // An error before the first item is that of the call, which its binding has not answered yet.
     const error = this.#began ? this.#options.failure(thrown) : thrown;
     const waiting = this.#waiting;
     this.#waiting = undefined;
@@ -131,7 +131,7 @@ export class ItemStream implements ItemSource, AsyncIterable<StreamItem> {
     else waiting.reject(error);
   };
 
-  /** Ends the stream with an error, although its source goes on. */
+  /** Ends the stream with an error, and abandons its source. */
   #cut(): void {
     const source = this.#source;
     if (source === undefined) return;
@@ -139,7 +139,7 @@ export class ItemStream implements ItemSource, AsyncIterable<StreamItem> {
     returned(source);
   }
 
-  /** The end after the last item, or once the error in its place. */
+  /** The end after the last item, or the pending error once. */
   #ending(): Promise<Pulled> {
     const fault = this.#fault;
     this.#fault = undefined;
@@ -160,7 +160,7 @@ export class ItemStream implements ItemSource, AsyncIterable<StreamItem> {
   }
 }
 
-/** Closes a source, which may still be busy with an item. Errors of its clean-up are ignored. */
+/** Closes a source, which may still be producing an item. Errors of its clean-up are ignored. */
 function returned(source: AsyncIterator<StreamItem>): void {
   try {
     source.return?.().then(undefined, () => {});

@@ -35,7 +35,7 @@ export function httpJsonBinding(endpoint: BindingContext, codecs: readonly WireC
   return (request) => answer({ endpoint, offer, routing, request });
 }
 
-/** The version of the binding that refusals read from a request: its codecs, and the version of a call without any. */
+/** The parts of the binding that refusals need: its codecs, and the version of a call without any. */
 interface RefusalOptions {
   readonly codecs: readonly WireCodec[];
   /** The path of the interface url. */
@@ -46,7 +46,7 @@ interface RefusalOptions {
 /** Answers requests that the gate of the host refuses, in the form of the version that the request speaks. */
 export function httpJsonRefusals({ codecs, basePath, versionWhenAbsent }: RefusalOptions) {
   const routing = new Routing(codecs, basePath);
-  // The path decides the form of a refusal: nothing of the call runs.
+  // The path decides the form of a refusal, and no part of the call runs.
   const offer = { codecs: new Map(codecs.map((codec) => [codec.version, codec])), strictVersions: false };
   return ({ request, error, challenges }: RefusedRequest): ExchangeResponse => {
     const call = beginRecord('HTTP+JSON');
@@ -132,7 +132,9 @@ function bare(json: string): string {
   return json;
 }
 
-/** Returns the error: an unknown route and a broken body are reported before a wrong version. */
+/**
+ * Returns the error instead of throwing it: an unknown route and an invalid body are reported before a wrong version.
+ */
 function tryVersion(request: ExchangeRequest, offer: Pick<Offer, 'codecs'>, whenAbsent: string): WireCodec | A2AError {
   try {
     return chooseVersion(askedVersion(request), offer.codecs, whenAbsent);

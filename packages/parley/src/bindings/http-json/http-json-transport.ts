@@ -96,7 +96,10 @@ export class HttpJsonTransport implements ClientTransport {
   }
 }
 
-/** The value of a body or a frame, which may hold an error, too. In values of the protocol no such name has a text. */
+/**
+ * The value of a body or a frame. Throws the error that it may hold instead: a string under `error` or a like name,
+ * which no value of the protocol has.
+ */
 function contentOf(response: Response, text: string): unknown {
   const value = bodyValue(text);
   if (!isObject(value)) throw strangeAnswer(response, text);

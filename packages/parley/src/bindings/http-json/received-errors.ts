@@ -3,7 +3,7 @@ import { isObject } from '../../model/json.js';
 import { codeOfNumber, isErrorCode } from '../http/error-numbers.js';
 import { answeredError, COMMON_STATUSES, isText, readDetails } from '../http/received-answer.js';
 
-/** The errors of statuses that come without a reason, in this version of the protocol or an earlier one. */
+/** The errors of statuses without a reason, in this version of the protocol or an earlier one. */
 const BY_STATUS = new Map<number, ErrorCode>([
   ...COMMON_STATUSES,
   [400, 'INVALID_PARAMS'],
@@ -14,7 +14,7 @@ const BY_STATUS = new Map<number, ErrorCode>([
   [502, 'INVALID_AGENT_RESPONSE'],
 ]);
 
-/** The same, by the name of the status in gRPC. */
+/** As `BY_STATUS`, by the name of the status in gRPC. */
 const BY_NAME = new Map<unknown, ErrorCode>([
   ['NOT_FOUND', 'TASK_NOT_FOUND'],
   ['INVALID_ARGUMENT', 'INVALID_PARAMS'],
@@ -28,9 +28,9 @@ const BY_NAME = new Map<unknown, ErrorCode>([
 ]);
 
 /**
- * The error of a failed call, found by its reason, then by its status (Spec §11.6). Three shapes are in use: the
+ * The error of a failed call, found by its reason, then by its status (Spec §11.6). Three forms are in use: the
  * protocol's `{error: {…}}`, problem details, and `{code, message}` with the number of JSON-RPC. Web frameworks have
- * their own. `namesTask`: the call may miss a task.
+ * their own. `namesTask`: the call names a task that may not exist.
  */
 export function errorOf(response: Response, body: Readonly<Record<string, unknown>>, namesTask = true): A2AError {
   const error = isObject(body.error) ? body.error : body;
@@ -47,7 +47,7 @@ export function errorOf(response: Response, body: Readonly<Record<string, unknow
   return answeredError(response, { code, said: error, details });
 }
 
-/** True for an error without a reason that an agent may have sent. Web frameworks write more members, or others. */
+/** True for an error without a reason that an agent may have sent. Errors of web frameworks have other members. */
 function isOfAgent({ status, message, error, statusCode }: Readonly<Record<string, unknown>>): boolean {
   return BY_NAME.has(status) || (isText(message) && error === undefined && statusCode === undefined);
 }

@@ -35,12 +35,12 @@ function compile(route: WireRoute): CompiledRoute {
 export class RouteTable {
   readonly #codec: WireCodec;
   readonly #byLength = new Map<number, CompiledRoute[]>();
-  /** The first segments of the routes, if they are literal: no tenant can have such a name. */
+  /** The first literal segments of the routes, which no tenant can be named. */
   readonly heads: readonly string[];
 
   constructor(codec: WireCodec) {
     this.#codec = codec;
-    // Routes with a verb come first: otherwise the verb would be read as a part of an id.
+    // Routes with a verb come first, because otherwise the verb would be read as part of an id.
     const compiled = codec.routes.map(compile).sort((a, b) => Number(b.hasVerb) - Number(a.hasVerb));
     for (const entry of compiled) {
       const same = this.#byLength.get(entry.segments.length);

@@ -18,8 +18,8 @@ export class Routing {
   }
 
   /**
-   * The routes of a path in the requested version, or else in a later one that answers too. If the requested version is
-   * not offered, routes of all versions count. Empty if there is no such path.
+   * The routes of a path in the requested version, or in a later one that answers, too. If the requested version is not
+   * offered, routes of all versions count. Empty if there is no such path.
    * @throws A2AError INVALID_REQUEST for a path that cannot be decoded, VERSION_NOT_SUPPORTED for a path of another
    * version.
    */

@@ -23,7 +23,7 @@ export class EncodingChoice {
 
   #choose(header: string): ContentEncoding | undefined {
     const qualities = qualitiesOf(header);
-    // If it is not named, it is the last resort.
+    // Without a quality of its own, `identity` is the last choice.
     let best = qualities.get('identity') ?? 0;
     let choice: ContentEncoding | undefined;
     for (const encoding of this.#offered) {

@@ -138,7 +138,7 @@ type StreamingMethod = (
 /** The events of a streaming call, and its end. */
 interface OpenedItems {
   readonly items: AsyncIterable<StreamItem>;
-  /** Gives the place of the stream back. To be called once. */
+  /** Releases the place of the stream. Call it once. */
   readonly closed: () => void;
   /** The error for the caller, for an error after the stream began. */
   readonly failure: (thrown: unknown) => A2AError;
@@ -208,10 +208,13 @@ export function failureOf(thrown: unknown, { endpoint, request, record, operatio
   return error;
 }
 
-/** The ports of a place that tells which limits refuse its requests. */
+/** Ports for reporting a limit that refused a request. */
 export type LimitPorts = Pick<BindingContext, 'limitReached' | 'addressOf'>;
 
-/** Tells the limit that the error names. Exhausted resources without one of these names are those of the agent. */
+/**
+ * Reports the limit that the error names. An exhausted resource with another name is one of the agent, and not
+ * reported.
+ */
 export function tellLimit(
   { code, details }: A2AError,
   { limitReached, addressOf }: LimitPorts,

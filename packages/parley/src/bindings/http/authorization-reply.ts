@@ -16,7 +16,7 @@ export interface ReceivedReply {
 /** Tokens and codes of providers are shorter. */
 const LIMITS = { ...DEFAULT_REQUEST_LIMITS, bodyBytes: 65_536, jsonDepth: 4 };
 const MOST_PARAMETERS = 32;
-/** Nothing of a reply counts if one of these comes without a value. */
+/** Parameters that refuse the whole reply if they have no value. */
 const DECIDING = ['state', 'code', 'error'];
 /** The characters of an error code (RFC 6749 §4.1.2.1). */
 const ERROR_CODE = /^[\x20-\x21\x23-\x5b\x5d-\x7e]{1,200}$/;
@@ -33,7 +33,7 @@ export async function readReply(request: ExchangeRequest): Promise<ReceivedReply
   if (error !== undefined) {
     return { state, reply: { kind: 'denied', reason: ERROR_CODE.test(error) ? error : 'access_denied' } };
   }
-  // A program that only looks at the link must not use it up.
+  // A link preview sends no parameters but the state, and must not use it up.
   if (Object.keys(parameters).length === 0) throw wrong('code', 'is missing: the state came without a credential');
   return { state, reply: { kind: 'granted', parameters } };
 }

@@ -22,7 +22,7 @@ interface Share {
 
 /**
  * Bounds the memory of large bodies that are being read, decoded and stored at the same time. When it is used up, all
- * but the oldest of these requests pause, which slows their senders down.
+ * of these requests except for the oldest pause. Back-pressure then slows their senders down.
  */
 export class BodyBudget {
   readonly #maxBytes: number;
@@ -64,8 +64,8 @@ export class BodyBudget {
   }
 
   /**
-   * Counts the bytes of a holder. `undefined`: the holder has them now. Otherwise the promise resolves when the holder
-   * may have them, and rejects with RESOURCE_EXHAUSTED after 10 s.
+   * Reserves bytes for a holder. `undefined`: they are reserved now. Otherwise the promise resolves when they are, and
+   * rejects with RESOURCE_EXHAUSTED after 10 s.
    */
   take(holder: object, total: number): Promise<void> | undefined {
     let share = this.#shares.get(holder);
@@ -107,7 +107,7 @@ export class BodyBudget {
     this.#used += bytes;
   }
 
-  /** The oldest request always goes on, so that large requests cannot block each other. */
+  /** The oldest request never pauses, so that large requests cannot block each other. */
   #mayHave(share: Share, bytes: number): boolean {
     return this.#used + bytes <= this.#maxBytes || this.#isFirst(share);
   }

@@ -18,7 +18,7 @@ const VERSION = 'A2A-Version';
 export function askedVersion(request: ExchangeRequest): string | undefined {
   const header = singleValue(VERSION, request.header('a2a-version'));
   const { query } = request;
-  // Other parameters belong to a binding. A part of the name may be percent-encoded.
+  // Avoids the parser for queries of other parameters. The name may be percent-encoded.
   if (query === '' || !/version|%/i.test(query)) return header;
   const [parameter, ...others] = [...new URLSearchParams(query)].filter(
     ([name]) => name.toLowerCase() === 'a2a-version',
@@ -79,8 +79,8 @@ export class HttpCallContext implements ServerCallContext {
     this.version = version;
     this.extensions = offer.extensions.length === 0 ? NONE : extensionsOf(request, operation, offer);
     this.#request = request;
-    // An own accessor, so that a copy made with `...context` keeps the signal. All contexts share one function: V8
-    // keeps a getter made for one object, and with it the request, until a full garbage collection.
+    // A getter on the object itself, so that a copy made with `...context` keeps the signal. All contexts share one
+    // function: V8 keeps a getter made for one object, and with it the request, until a full garbage collection.
     Object.defineProperty(this, 'signal', HttpCallContext.#signal);
     if (request.user !== undefined) this.user = request.user;
     if (caller !== undefined) this.caller = caller;

@@ -1,12 +1,12 @@
 import type { ExchangeRequest } from './exchange.js';
 
-/** A need of a client that the specification does not know. */
+/** A deviation of a client from the specification that the server supports. */
 type ClientHabit =
-  /** Shows an error before the first event of a stream only if the error comes as an event. */
+  /** Shows an error before the first event of a stream only if it arrives as an event. */
   | 'errors as events'
   /** Drops an error of JSON-RPC before 1.0 whose `data` is an array. */
   | 'error data as object'
-  /** Shows only the last update of an artifact that comes in chunks. */
+  /** Shows only the last update of a chunked artifact. */
   | 'whole ends';
 
 interface KnownClient {
@@ -14,7 +14,7 @@ interface KnownClient {
   readonly habits: readonly ClientHabit[];
 }
 
-/** All clients whose needs are known. */
+/** All clients with known deviations. */
 const CLIENTS: Readonly<Record<string, KnownClient>> = {
   'the Go SDK': { userAgent: /^Go-http-client|a2a-go/, habits: ['errors as events', 'error data as object'] },
   // Google ADK, Strands, CrewAI, BeeAI and LangChain call through the Python SDK, which calls through httpx.

@@ -20,7 +20,7 @@ export async function connectionFault(error: unknown): Promise<ConnectionFault> 
   for (let at: unknown = error; at instanceof Error && depth < 8 && sent; at = innerOf(at), depth++) {
     const { code, syscall } = at as { code?: unknown; syscall?: unknown };
     if (at.message !== '') reason = at.message;
-    // Browsers have no codes, and so never load the explanations.
+    // Browsers have no codes, so they never load the explanations.
     if (typeof code === 'string' || at.name === 'HTTPParserError')
       reason = (await import('./connection-reasons.js')).reasonOf(at);
     const unconnected = typeof code === 'string' && NO_CONNECTION.test(code);

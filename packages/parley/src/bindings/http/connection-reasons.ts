@@ -31,7 +31,7 @@ const TLS_ALERT = '\x15\x03';
 /** Codes of certificate errors, which mean that the server speaks TLS. */
 const OF_CERTIFICATE = /^(?:CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_TLS_CERT)/;
 
-/** The reason why there was no answer, for people, with the code unless it is one of undici. */
+/** The reason why there was no answer, for people. It contains the code, unless it is one of undici. */
 export function reasonOf(error: Error): string {
   const { code, data } = error as { code?: unknown; data?: unknown };
   if (typeof data === 'string' && data.startsWith(TLS_ALERT)) return 'TLS is spoken there; use https instead of http';
@@ -42,8 +42,8 @@ export function reasonOf(error: Error): string {
 }
 
 /**
- * True if an http url must be called by https. The server closed the connection without a byte, and speaks TLS at the
- * same port. The check sends no data of the caller.
+ * True if an http url must be called by https. The server closed the connection without a byte, and a second connection
+ * shows that the port speaks TLS. That check sends no data of the caller.
  */
 export async function wantsTls(url: string, { cause, request, signal }: UnansweredRequest): Promise<boolean> {
   const { socket } = (causeOf(cause) ?? {}) as { socket?: { bytesRead?: unknown } };

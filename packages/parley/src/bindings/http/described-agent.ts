@@ -23,7 +23,7 @@ export interface DescribedAgent {
   readonly path: string;
   /** The tag of its operations. */
   readonly tag: string;
-  /** The beginning of its operation ids, which no other agent has. */
+  /** The prefix of its operation ids, unique among the agents. */
   readonly name: string;
   readonly components: Components;
 }
@@ -49,8 +49,7 @@ export function operationId(...words: readonly string[]): string {
 }
 
 /**
- * The header that chooses one of these versions. `required`: a call without it is refused. `strict`: no other version
- * answers.
+ * The version header for these versions. `required`: a call without it is refused. `strict`: no other version answers.
  */
 export function versionParameter(
   versions: readonly string[],
@@ -121,8 +120,8 @@ export function streamContent(data: Schema): NonNullable<DescribedAnswer['conten
 }
 
 /**
- * The security of an operation, by the requirements of the card. Its schemes go to the components. If the authenticator
- * is optional, calls without credentials are allowed too, but for the extended card.
+ * The security of an operation, from the requirements of the card. Its schemes are added to the components. If the
+ * authenticator is optional, calls without credentials are allowed, too, except for the extended card.
  */
 export function securityOf(agent: DescribedAgent, operation?: OperationName): Pick<DescribedOperation, 'security'> {
   const { components, endpoint, name: agentName } = agent;

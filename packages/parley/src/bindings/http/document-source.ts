@@ -27,7 +27,7 @@ export function documentSource(caller: HttpCaller): DocumentSource {
   };
 }
 
-/** The text of an answer. An event stream has none, because it may have no end: the url is that of an interface. */
+/** The text of an answer. Undefined for an event stream, which may have no end: the url is that of an interface. */
 async function textOf(
   response: Response,
   { answerBytes, answerItems: items }: HttpCaller,
@@ -56,7 +56,7 @@ function targetOf(response: Response, url: string, earlier: number): URL | undef
   }
 }
 
-/** The same error, or one that says that the port speaks TLS: a wrong scheme is the most common mistake. */
+/** The same error, or one that says that the port speaks TLS, because a wrong scheme is the most common mistake. */
 async function told(error: unknown, { request }: HttpCaller, { url, signal }: HttpRequest): Promise<never> {
   if (error instanceof ConnectionError && error.cause instanceof Error && error.cause.cause !== undefined) {
     const { sent, cause } = error;

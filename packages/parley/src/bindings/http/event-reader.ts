@@ -22,17 +22,18 @@ interface EventReaderOptions<Event> {
 }
 
 const NOTHING_MORE: IteratorReturnResult<undefined> = Object.freeze({ value: undefined, done: true });
-/** Bytes that are read without a look at the time. */
+/** Bytes that are read between two checks of the time. */
 const SLICE = 65_536;
-/** Chunks without an event are told once in this time, in ms. A peer may send a chunk for each byte. */
+/**
+ * Minimum interval between two empty lists for chunks without an event, in ms. A peer may send a chunk for each byte.
+ */
 const SIGN_MS = 100;
 
 /**
  * Reads the events of an event stream. Events of one chunk come in one list. A chunk without a whole frame, such as a
- * comment, gives an empty list as a sign of life. Reads the next chunk only on demand, and serves one reader at a time.
- * Gives way to other work when the time of the turn is used up. A last frame without its empty line counts unless its
- * JSON was cut off. A body without a frame is decoded whole: its type may be wrong.
- *
+ * comment, yields an empty list as a keep-alive. Reads the next chunk only on demand, and serves one reader at a time.
+ * Yields to other work when the time of the turn is used up. A last frame without its empty line counts, unless its
+ * JSON was cut off. A body without a frame is decoded as a whole, because its type may be wrong.
  * `next` throws ConnectionError if the stream breaks off, A2AError if an event is too long, or the reason of the
  * signal.
  */
@@ -106,10 +107,10 @@ export class EventReader<Event> implements AsyncIterator<readonly Event[], undef
     if (this.#isOver) this.#takeText();
   }
 
-  /** True if nothing has come that the caller waits for. */
+  /** True if the reader must wait for the next chunk. */
   #readsOn(): boolean {
     if (this.#isOver || this.#fault !== undefined || this.#events.length > 0) return false;
-    // A JSON value is one answer: its first lines are no sign of life.
+    // A JSON value is one answer, so its first lines are no keep-alive.
     const isValue = this.#text !== undefined && this.#start[0] === '{';
     return isValue || this.#options.turn.now() - this.#told < SIGN_MS;
   }
@@ -148,13 +149,13 @@ export class EventReader<Event> implements AsyncIterator<readonly Event[], undef
     if (/^(?:data|event|id|retry)?:/.test(this.#start)) this.#text = undefined;
   }
 
-  /** Takes a body without any frame. A field of which the end is missing is none. */
+  /** Takes a body without any frame. A truncated field is ignored. */
   #takeText(): void {
     const text = this.#text?.take().trim() ?? '';
     if (!FIELDS.some((field) => field.startsWith(text))) this.#take({ data: text });
   }
 
-  /** The end after the last event, or once the error in its place. */
+  /** The end after the last event, or the pending error once. */
   #ending(): IteratorReturnResult<undefined> {
     const fault = this.#fault;
     this.#fault = undefined;
@@ -173,7 +174,7 @@ const FIELDS = ['data', 'event', 'id', 'retry'];
 /** The length of `event:` and `retry:`. */
 const LONGEST_FIELD = 6;
 
-/** True for data of which the end is missing. A text has no mark for its end. */
+/** True for truncated data. A text that is no JSON has no detectable end. */
 function isCutOff(data: string): boolean {
   return /^\s*(?:\{|$)/.test(data) && tryJson(data) === undefined;
 }

@@ -23,15 +23,15 @@ export interface ExchangeRequest {
    */
   body(limit: number, meter?: BodyMeter): Promise<Uint8Array>;
   /**
-   * The body as it arrives, for bodies that are too large to be held. Only one of `body` and `chunks` is read, and only
-   * once. A chunk holds until the next one is asked for. Absent: the host has read the body already.
+   * The body as it arrives, for bodies that are too large for memory. Only one of `body` and `chunks` is read, and only
+   * once. A chunk is valid until the next one is requested. Absent: the host has read the body already.
    */
   readonly chunks?: (() => AsyncIterable<Uint8Array>) | undefined;
   /** Aborted when the peer disconnects before the answer is complete. Made at its first use. */
   readonly signal: AbortSignal;
   /**
-   * Runs a task once all promises that are settled now have run. Frames of a stream that are there by then go out
-   * together. Absent: the host knows no such moment.
+   * Runs a task after all promises that are settled now have run. The frames of a stream that are ready by then are
+   * sent together. Absent: the host cannot schedule that.
    */
   readonly afterPromises?: ((task: () => void) => void) | undefined;
   /** The address of the peer, if the host knows it. */
@@ -39,13 +39,13 @@ export interface ExchangeRequest {
   /** Scheme, address and port at which the request arrived, if the host knows them; never taken from the request. */
   readonly local?: string | undefined;
   /**
-   * The status that the host has sent in the place of this exchange's answer, such as 408 for a body that did not
-   * arrive. Absent: none.
+   * The status that the host has sent instead of this exchange's answer, such as 408 for a body that did not arrive.
+   * Absent: none.
    */
   readonly toldStatus?: number | undefined;
   /** The path at which the host has mounted the exchange, as sent; `path` follows it. Absent at the root. */
   readonly mount?: string | undefined;
-  /** Stands for the connection, if the host knows it. Requests of several callers may share one. */
+  /** Identifies the connection, if the host knows it. Requests of several callers may share one. */
   readonly connection?: object | undefined;
   /** The certificate that the client presented, if the host knows one. */
   readonly clientCertificate?: ClientCertificate | undefined;
@@ -56,17 +56,19 @@ export interface ExchangeRequest {
    * the gate sets it. Absent: the credential has no end.
    */
   onCredentialEnd?: ((ended: () => void) => () => void) | undefined;
-  /** Headers for the answer that a middleware knows before the exchange. They are added with all others in one step. */
+  /**
+   * Headers for the answer that a middleware knows before the exchange. They are merged with all others in one step.
+   */
   addedHeaders?: Readonly<Record<string, string>> | undefined;
   /** The id of the request in the log, once it has one. */
   requestId?: string | undefined;
   /** The id of its trace, once a span was made for it. */
   traceId?: string | undefined;
-  /** The call, if the binding has messages of its own. Absent: the call is in the body. */
+  /** The call, if the binding has its own message format. Absent: the call is in the body. */
   readonly call?: DirectCall | undefined;
 }
 
-/** The facts of a request for a file, for the audit. They are filled in as the request goes on. */
+/** The facts of a request for a file, for the audit. They are filled in while the request is handled. */
 export interface FileAccess {
   operation: 'uploadFile' | 'beginUpload' | 'appendToUpload' | 'readFile' | 'deleteFile';
   /** The id of the agent's task space. */
@@ -86,13 +88,13 @@ export interface ExchangeResponse {
    * `return` is called. Each string holds whole frames.
    */
   readonly body?: string | Uint8Array | AsyncIterable<string>;
-  /** The body, in the place of `body`, if it is too large to be held. */
+  /** A body that is too large for memory, instead of `body`. */
   readonly bytes?: {
     /** The sum of all chunks, in bytes. */
     readonly length: number;
     /**
-     * Pulled as the peer reads. A chunk holds until the next one is asked for. If the peer disconnects, the iterator's
-     * `return` is called.
+     * Pulled as the peer reads. A chunk is valid until the next one is requested. If the peer disconnects, the
+     * iterator's `return` is called.
      */
     readonly chunks: AsyncIterable<Uint8Array>;
   };
@@ -102,7 +104,7 @@ export interface ExchangeResponse {
   readonly call?: CallRecord;
   /** The request for a file that it answers, if any. */
   readonly file?: FileAccess;
-  /** The answer to a direct call, in the place of a body. */
+  /** The answer to a direct call, instead of a body. */
   readonly direct?: DirectAnswer;
   /** Takes over the connection as a WebSocket. Only with status 101; a host without WebSockets answers 501. */
   readonly upgrade?: (socket: SocketPort) => void;

@@ -31,7 +31,7 @@ export function answerBounds(
   { answerBytes, answerItems: items }: Pick<HttpCaller, 'answerBytes' | 'answerItems'>,
   operation: OperationName,
 ): Omit<AnswerBounds, 'signal'> {
-  // Without the table of operations, which the bundles of small clients do not have.
+  // Not from the table of operations, which the bundles of small clients do not contain.
   return { limit: operation.endsWith('AgentCard') ? Math.min(answerBytes, CARD_BYTES) : answerBytes, items };
 }
 
@@ -65,7 +65,7 @@ export async function sendRequest(caller: HttpCaller, request: HttpRequest): Pro
   } catch (cause) {
     if (cause instanceof A2AError) throw cause;
     signal?.throwIfAborted();
-    // The messages of platforms show the refused value, which may be a credential.
+    // Error messages of platforms quote the refused value, which may be a credential.
     if (Object.values(headers).some((value) => UNSENDABLE.test(value)))
       throw new ConnectionError(`${placeOf(url)} is not called: a header cannot be sent`, {
         sent: false,

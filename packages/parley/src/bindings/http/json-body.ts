@@ -47,8 +47,8 @@ function textOf(bytes: Uint8Array): string {
 }
 
 /**
- * Parses the JSON of a body. `jsonDepth` counts in the values that the protocol leaves free, which `limitRequest`
- * checks.
+ * Parses the JSON of a body. Beyond the levels of the protocol, free values may have `jsonDepth` levels, which
+ * `limitRequest` checks exactly.
  * @throws A2AError PARSE_ERROR if it is no JSON, INVALID_REQUEST if it nests too deeply or has too many items.
  */
 export function parseJson(text: string, limits: Pick<RequestLimits, 'jsonDepth' | 'jsonItems'>): unknown {

@@ -15,7 +15,7 @@ export function limitRequest(request: OperationTypes[OperationName]['request'], 
   limitId('id', id, idLength);
   limitId('taskId', taskId, idLength);
   limitId('contextId', contextId, idLength);
-  // The validator has checked the largest depth.
+  // The validator has checked the largest allowed depth.
   if (jsonDepth < MAX_NESTING) limitDepths(request, jsonDepth);
   if (!('message' in request)) return;
   const { message } = request;

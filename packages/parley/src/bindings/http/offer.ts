@@ -19,8 +19,8 @@ export interface Offer {
 }
 
 /**
- * Reads the offer of an endpoint's card. A version is offered if an interface of the binding has it and a codec speaks
- * it. The card need not list the interface. Without an interface, all codecs are offered.
+ * Reads the offer of an endpoint's card. A version is offered if an interface of the binding has it and a codec
+ * supports it. The card need not list the interface. Without an interface, all codecs are offered.
  */
 export function offerOf(
   { card, strictVersions = false }: Pick<BindingContext, 'card' | 'strictVersions'>,
@@ -45,8 +45,8 @@ export function offerOf(
 }
 
 /**
- * The codecs that answer a call of an older version by its name or path. Samples of the specification mix names of 1.0
- * with version 0.3 (Spec §9.2), and other clients name no version.
+ * The codecs that answer a call by its method name or path, although it names an older version. Samples of the
+ * specification mix names of 1.0 with version 0.3 (Spec §9.2), and other clients name no version.
  */
 export function laterCodecs(
   { codecs, strictVersions }: Pick<Offer, 'codecs' | 'strictVersions'>,

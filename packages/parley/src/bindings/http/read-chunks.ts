@@ -21,14 +21,17 @@ export async function readChunks(
   return read.whole();
 }
 
-/** Chunks below this size are copied together: a chunk costs a hundred bytes, and keeps the memory around it. */
+/**
+ * Chunks below this size are copied together: a chunk object costs a hundred bytes, and keeps its whole buffer in
+ * memory.
+ */
 const SMALL_BYTES = 1_024;
 const BLOCK_BYTES = 16_384;
 
 /** The bytes of a body that comes in chunks, however small they are. */
 export class CollectedBytes {
   readonly #chunks: Uint8Array[] = [];
-  /** Takes small chunks. Its used part is the last of the chunks. */
+  /** The buffer for small chunks. Its used part is the last of the chunks. */
   #block: Uint8Array | undefined;
   #used = 0;
   #size = 0;

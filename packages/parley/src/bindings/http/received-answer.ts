@@ -64,7 +64,9 @@ export function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
 
-/** The error of an answer that is none of the protocol. It may come from a gateway, a proxy or a web framework. */
+/**
+ * Makes the error for an answer that is not of the protocol. It may come from a gateway, a proxy or a web framework.
+ */
 export function strangeAnswer(response: Response, text: string): A2AError {
   const type = essence(response.headers.get('content-type') ?? undefined) || 'no media type';
   const what = text.trim() === '' ? 'an empty body' : `${type} that is not of the protocol${excerpt(text)}`;
@@ -144,7 +146,7 @@ function retryAfter(headers: Headers): number | undefined {
   const value = headers.get('retry-after');
   if (value === null) return undefined;
   if (/^\d+$/.test(value)) return asked(Number(value) * 1000);
-  // JavaScript takes `-5` for a date, too.
+  // `Date.parse` reads `-5` as a date.
   if (!/^[a-z]/i.test(value)) return undefined;
   return asked(Math.max(0, Date.parse(value) - Date.parse(headers.get('date') ?? '')));
 }
@@ -158,7 +160,7 @@ function asked(ms: number): number | undefined {
 }
 
 /**
- * Refuses the JSON of a peer with too many members and elements: to parse it would hold up the process.
+ * Refuses the JSON of a peer with too many members and elements, because parsing it would block the process.
  * @throws A2AError INVALID_AGENT_RESPONSE
  */
 export function refuseItems(text: string, items: number): void {

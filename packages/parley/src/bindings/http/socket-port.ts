@@ -1,7 +1,7 @@
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
 
-/** A WebSocket, as each host gives it. Only text messages arrive: a host closes a socket with binary ones (1003). */
+/** A WebSocket of any host. Only text messages arrive: a host closes a socket with binary ones (1003). */
 export interface SocketPort {
   /** Sends a text message. Does nothing on a closed socket. */
   send(text: string): void;
@@ -9,7 +9,7 @@ export interface SocketPort {
   close(code: number, reason: string): void;
   /** Cuts the connection at once. */
   terminate(): void;
-  /** Bytes that are sent and have not left this process. */
+  /** Bytes that were sent and are still in this process. */
   readonly bufferedAmount: number;
   /** Sends a ping. Absent: the host cannot. */
   ping?(): void;
@@ -39,7 +39,7 @@ export interface WebSocketUpgrade {
 /** The receiver of a socket. `closed` is called once, and nothing follows it. */
 export interface SocketReceiver {
   message(text: string): void;
-  /** Bytes of a message have arrived, and not all of them. `bytes` is their number so far, about. */
+  /** A part of a message has arrived. `bytes` is the approximate number of its bytes so far. */
   arriving?(bytes: number): void;
   pong(): void;
   /** `code` is 1006 if the connection ended without a close frame. */

@@ -46,8 +46,8 @@ interface SseStreamOptions {
 }
 
 /**
- * The body of a stream. It pulls its items only on demand, and sends a comment after a time of silence. It is the only
- * place that joins frames: a host writes each string as it is. `return` reaches the source at once, even if an item is
+ * The body of a stream. It pulls its items only on demand, and sends a comment after a time of silence. Only this class
+ * joins frames: a host writes each string unchanged. `return` reaches the source at once, even while an item is
  * awaited.
  */
 export class SseStream implements AsyncIterableIterator<string> {
@@ -55,7 +55,7 @@ export class SseStream implements AsyncIterableIterator<string> {
   #source: AsyncIterator<StreamItem> | undefined;
   #ready = '';
   #items = 0;
-  /** The items at the last look. */
+  /** The number of items at the last check. */
   #seen = 0;
   #pulling = false;
   #gathering = false;
@@ -177,7 +177,7 @@ export class SseStream implements AsyncIterableIterator<string> {
     this.#settle();
   };
 
-  /** Ends the stream with an error, although its source goes on. */
+  /** Ends the stream with an error, and abandons its source. */
   #cut(): void {
     const source = this.#source;
     if (source === undefined) return;
@@ -185,7 +185,7 @@ export class SseStream implements AsyncIterableIterator<string> {
     release(source);
   }
 
-  /** Pulls on while the source answers within the same turn of the event loop, then returns the frames. */
+  /** Continues to pull while the source answers within the same turn of the event loop, then returns the frames. */
   #gather(): void {
     if (this.#waiting === undefined) return;
     if (!this.#pulling && this.#ready.length < JOIN_LENGTH) this.#pull();
@@ -204,7 +204,7 @@ export class SseStream implements AsyncIterableIterator<string> {
     this.#settle();
   };
 
-  /** Opens the stream, or answers the reader that waits with all frames that are ready, or with the end. */
+  /** Resolves the pending `open`, or the pending read with all ready frames or the end. */
   #settle(): void {
     const opening = this.#opening;
     this.#opening = undefined;
@@ -246,7 +246,7 @@ export class SseStream implements AsyncIterableIterator<string> {
   }
 }
 
-/** Closes the source, which may still be busy with an item. Errors of its clean-up are ignored. */
+/** Closes the source, which may still be producing an item. Errors of its clean-up are ignored. */
 function release(source: AsyncIterator<StreamItem>): void {
   try {
     source.return?.().then(undefined, () => {});

@@ -57,13 +57,13 @@ export function openWebSocket(socket: WebSocketLike, signal: AbortSignal): Promi
 }
 
 /**
- * The port of an open `WebSocket` of the web. Cutting the connection is a close here: the web has nothing else. After
+ * The port of an open `WebSocket` of the web. `terminate` is a close here, because the web has nothing else. After
  * that, the port is closed at once, even if the peer never answers.
  */
 export class WebSocketPort implements SocketPort {
   readonly #socket: WebSocketLike;
   #receiver: SocketReceiver | undefined;
-  /** Messages that came before there was a receiver. */
+  /** Messages that arrived before there was a receiver. */
   #early: string[] = [];
   #end: { readonly code: number; readonly reason: string } | undefined;
 
@@ -71,7 +71,7 @@ export class WebSocketPort implements SocketPort {
     this.#socket = socket;
     socket.addEventListener('message', ({ data }) => this.#take(data));
     socket.addEventListener('close', ({ code = ABNORMAL, reason = '' }) => this.#closed(code, reason));
-    // Workers close their side only on request. An error is followed by `close` elsewhere.
+    // Workers close their side only on request. On other hosts `close` follows an error.
     socket.addEventListener('error', () => this.#closed(ABNORMAL, ''));
   }
 
@@ -84,7 +84,7 @@ export class WebSocketPort implements SocketPort {
     try {
       this.#socket.send(text);
     } catch {
-      // The socket closes, and says so by its event.
+      // The socket is closing, and its event follows.
     }
   }
 
@@ -126,7 +126,7 @@ export class WebSocketPort implements SocketPort {
 function shortened(reason: string): string {
   const bytes = new TextEncoder().encode(reason);
   if (bytes.length <= REASON_BYTES) return reason;
-  // The decoder leaves out a character that was cut.
+  // The decoder drops a truncated character.
   return new TextDecoder().decode(bytes.subarray(0, REASON_BYTES), { stream: true });
 }
 

@@ -10,7 +10,7 @@ import type { LogFields, Logger } from '../../telemetry/logger.js';
 /** Errors that the caller did not cause. Their causes are logged. */
 const FAULTS: ReadonlySet<ErrorCode> = new Set(['INTERNAL_ERROR', 'INVALID_AGENT_RESPONSE', 'UNAVAILABLE']);
 
-/** True if the server caused an error, and not the caller. */
+/** True if the server caused an error, not the caller. */
 export function isFault(code: ErrorCode): boolean {
   return FAULTS.has(code);
 }
@@ -38,14 +38,14 @@ export function toA2AError(error: unknown, logger: Logger, fields: LogFields): A
   return new InternalError({ cause: error });
 }
 
-/** The texts of the specification for errors that Parley tells in more detail (Spec §9.5). */
+/** The texts of the specification for errors with more detail in Parley (Spec §9.5). */
 const TEXTS: { readonly [Code in ErrorCode]?: string } = {
   PARSE_ERROR: 'Invalid JSON payload',
   INVALID_REQUEST: 'Request payload validation error',
   INVALID_PARAMS: 'Invalid parameters',
 };
 
-/** The error with the text of the specification before its own. */
+/** The error with the specified text in front of its own. */
 function withText(error: A2AError): A2AError {
   const { code, message, details, cause } = error;
   const text = TEXTS[code];
@@ -53,7 +53,7 @@ function withText(error: A2AError): A2AError {
   return new A2AError(code, `${text}: ${message}`, details, { cause });
 }
 
-/** The words of an error in the version of the call, if that is known. */
+/** The reason and message of an error in the version of the call, if that is known. */
 export function errorWords(error: A2AError, codec: WireCodec | undefined): ErrorWords {
   return codec?.wordsOf?.(error) ?? { reason: error.code, message: error.message };
 }

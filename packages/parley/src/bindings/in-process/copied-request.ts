@@ -6,12 +6,12 @@ import { payloadTooLarge } from '../http/read-chunks.js';
 /** The limits of a request that is not a text. */
 export type CopyLimits = Pick<RequestLimits, 'bodyBytes' | 'jsonDepth' | 'jsonItems'>;
 
-/** About the characters that JSON adds to a member or an item. */
+/** Approximate number of characters that JSON adds to a member or an item. */
 const PUNCTUATION = 2;
 const PLAIN = { enumerable: true, configurable: true, writable: true } as const;
 
 /**
- * A copy of a request with the values that its JSON would have. The caller may change its own objects afterwards.
+ * Copies a request with the values that its JSON would have, so that the caller may change its own objects afterwards.
  * @throws A2AError PAYLOAD_TOO_LARGE or INVALID_REQUEST, for a request beyond the limits; TypeError for a value without
  * a JSON form.
  */
@@ -21,7 +21,7 @@ export function copiedRequest(request: unknown, limits: CopyLimits): unknown {
 
 class Copier {
   readonly #limits: CopyLimits;
-  /** The bytes left; a character counts as one byte. */
+  /** The remaining budget in bytes; a character counts as one byte. */
   #left: number;
   #itemsLeft: number;
 

@@ -16,7 +16,7 @@ export interface InProcessPlace {
   readonly user?: User | undefined;
 }
 
-/** A server object whose agents take calls of clients in the same process. */
+/** A server object that accepts calls of clients in the same process. */
 export interface InProcessAgent {
   /**
    * The card of an agent, and the binding that calls it.
@@ -25,7 +25,7 @@ export interface InProcessAgent {
   readonly [IN_PROCESS]: (place: InProcessPlace) => Promise<InProcessWay>;
 }
 
-/** The way of a client to an agent in its process. */
+/** The connection of a client to an agent in its process. */
 export interface InProcessWay {
   /** A copy of the card. Its only interface is the one of this process. */
   readonly card: AgentCard;

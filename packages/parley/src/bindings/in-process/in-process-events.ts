@@ -8,7 +8,7 @@ import { copiedEvent } from './copied-event.js';
 type Batch = IteratorResult<readonly ReceivedEvent[], undefined>;
 
 const END: IteratorReturnResult<undefined> = Object.freeze({ value: undefined, done: true });
-/** The most events in a batch, so that the first of many is not kept waiting. */
+/** Maximum number of events in a batch, to bound the wait for the first one. */
 const MOST_EVENTS = 64;
 const KEEP_ALIVE: Batch = Object.freeze({ value: Object.freeze([]), done: false });
 
@@ -22,11 +22,11 @@ export class InProcessStreams {
     return this.#isClosed;
   }
 
-  /** Refuses further calls. Readers get the events that are there already, for at most the grace. */
+  /** Refuses further calls. Readers get the events that are ready, within the grace. */
   async close(graceMs: number, clock: Clock): Promise<void> {
     this.#isClosed = true;
     if (this.#open.size === 0) return;
-    // The last events of the turns are on their way to readers that wait for them.
+    // The last events of the turns are still on their way to waiting readers.
     await new Promise<void>((resolve) => clock.soon(resolve));
     await Promise.all(this.#open.values().map((events) => events.finish(graceMs)));
   }
@@ -43,7 +43,7 @@ interface InProcessEventsOptions {
   readonly items: ItemSource;
   readonly streams: InProcessStreams;
   readonly clock: Clock;
-  /** The wait for an event after which an empty batch shows that the stream lives. */
+  /** Time without an event after which an empty batch is sent as a keep-alive. */
   readonly heartbeatMs: number;
   /** The signal of the caller. */
   readonly signal: AbortSignal | undefined;
@@ -54,14 +54,14 @@ interface InProcessEventsOptions {
 }
 
 /**
- * The events of a stream as copies of the caller. It reads only on demand, and takes one `next` at a time. Events that
- * are there already come in one batch.
+ * The events of a stream, copied for the caller. It reads only on demand, and supports one `next` at a time. Events
+ * that are ready come in one batch.
  */
 export class InProcessEvents implements AsyncIterator<readonly ReceivedEvent[], undefined> {
   readonly #options: InProcessEventsOptions;
   readonly #forget: () => void;
   #waiting: PromiseWithResolvers<Batch> | undefined;
-  /** The answer that arrived after a keep-alive had answered its reader. The next read gets it. */
+  /** The event that arrived after a keep-alive had answered its read. The next read gets it. */
   #late: Promise<Batch> | undefined;
   #isReading = false;
   #isOver = false;

@@ -33,8 +33,8 @@ interface InProcessTransportOptions {
 }
 
 /**
- * Calls an agent of the same process through its host. Requests, responses and events are copies: a change on one side
- * does not reach the other.
+ * Calls an agent of the same process through its host. Requests, responses and events are copied, so that neither side
+ * sees changes of the other.
  */
 export class InProcessTransport implements ClientTransport {
   readonly agentInterface: AgentInterface;
@@ -80,7 +80,7 @@ export class InProcessTransport implements ClientTransport {
     return { first: await events.next(), events };
   }
 
-  /** Lets I/O and timers run. A caller who polls a task would hold up its agent otherwise. */
+  /** Lets I/O and timers run. Otherwise a caller that polls a task would block its agent. */
   #pause(): Promise<void> {
     return new Promise((resolve) => {
       this.#options.clock.soon(() => {
@@ -109,7 +109,7 @@ export class InProcessTransport implements ClientTransport {
     );
   }
 
-  /** A request beyond a limit is refused inside of the records of the host, as over a wire. */
+  /** The host refuses a request beyond a limit, as over a wire, and so records it. */
   #copied(request: unknown): { readonly value: unknown; readonly decoder: RequestDecoder } {
     const { decoder, limits } = this.#options;
     try {
@@ -124,7 +124,7 @@ export class InProcessTransport implements ClientTransport {
   }
 }
 
-/** The reply, unless the caller gives up before. A stream that opens later is closed. */
+/** The reply, unless the caller aborts before. A stream that opens later is closed. */
 function untilAborted(sent: Promise<DirectReply>, signal: AbortSignal, leave: AbortController): Promise<DirectReply> {
   return new Promise((resolve, reject) => {
     const abort = () => {
@@ -152,7 +152,7 @@ function errorOf(answer: DirectAnswer, headers: DirectReply['headers']): A2AErro
   return new A2AError('INTERNAL_ERROR', 'The agent answered in another form than the operation has');
 }
 
-/** An error as a wire carries it: without its cause, and in the class that the agent threw. */
+/** An error as over a wire: without its cause, and in the class that the agent threw. */
 function copiedError({ code, message, details }: A2AError, headers: DirectReply['headers']): A2AError {
   const { metadata, violations, retryAfterMs } = details;
   return receivedError({
@@ -170,7 +170,7 @@ function copiedError({ code, message, details }: A2AError, headers: DirectReply[
   });
 }
 
-/** The headers by lower-case name: a caller may write them otherwise. */
+/** The headers by lower-case name: callers may use other cases. */
 function lowerCased(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const names = Object.keys(headers);
   if (names.every((name) => name === name.toLowerCase())) return headers;

@@ -38,8 +38,8 @@ export function jsonRpcBinding(
 }
 
 /**
- * The answer to a request that the gate of its host refuses. Its body is not read, so its id is not known. HTTP refuses
- * it, before JSON-RPC has a call: a credential that cannot be checked now is 503.
+ * The answer to a request that the gate of its host refuses. Its body is not read, so its id is unknown. The refusal is
+ * one of HTTP, before JSON-RPC has a call: a credential that cannot be checked now is 503.
  */
 export function refusedJsonRpc(
   { request, error, challenges }: RefusedRequest,
@@ -111,7 +111,7 @@ class JsonRpcCall implements AnswerForm {
         }
         rpc.#codec = codec;
         const call = prepareCall({ endpoint, offer, codec, operation, value, form: 'json', request, record });
-        // Last, so that other errors come first.
+        // Checked last, so that other errors are reported first.
         if (isNotification) {
           throw new A2AError('INVALID_REQUEST', 'Notifications are not supported: id is missing');
         }
@@ -160,7 +160,7 @@ class JsonRpcCall implements AnswerForm {
 }
 
 /**
- * True if this client needs an error before the first event as an event stream with one error frame. The rule is a
+ * True if this client needs an error before the first event as an event stream with one error frame. The default is a
  * plain JSON answer. The official JavaScript client makes typed errors of nothing else, and the official compatibility
  * kit refuses an event stream. The official clients of versions before 1.0 show no plain answer. They ask for an event
  * stream in `Accept`.
@@ -184,7 +184,7 @@ interface AskedVersion {
 }
 
 /**
- * The operation of a method that the requested version lacks, in a later version that answers too.
+ * The operation of a method that the requested version lacks, in a later version that answers, too.
  * @throws VersionNotSupportedError if another offered version has the method.
  */
 function findElsewhere(

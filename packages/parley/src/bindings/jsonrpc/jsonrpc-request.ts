@@ -21,7 +21,7 @@ export function idOf(value: unknown, text: string, limit: number): string {
   const { id } = value;
   if (typeof id !== 'string' && typeof id !== 'number') return 'null';
   const literal = typeof id === 'string' || Number.isSafeInteger(id) ? JSON.stringify(id) : literalId(text);
-  // Its quotes included.
+  // Plus its two quotes.
   if (literal.length <= limit + 2) return literal;
   const message = `id must not have more than ${limit} characters`;
   throw new A2AError('INVALID_REQUEST', message, { metadata: { limit: 'idLength' } });
@@ -54,7 +54,7 @@ function invalid(message: string): A2AError {
 const NUMBER_MEMBER = /\s*:\s*(-?\d[\d.eE+-]*)/y;
 
 /**
- * An id as it was written: long numbers lose digits as JavaScript numbers. Of several members `id` the last
+ * An id in its original text, because long numbers lose digits as JavaScript numbers. Of several members `id` the last
  * counts.
  */
 function literalId(text: string): string {

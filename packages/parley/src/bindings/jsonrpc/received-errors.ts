@@ -9,7 +9,7 @@ export function errorOf(response: Response, said: unknown): A2AError {
   const { code: reason, details } = readDetails(data);
   const known = reason ?? codeOfNumber(number);
   if (known !== undefined) return answeredError(response, { code: known, said, details });
-  // A gateway before the agent answers in its own form: its status decides.
+  // A gateway before the agent answers in its own form, so its status decides.
   if (!response.ok) return answeredError(response, { code: codeOfStatus(response.status), said, details });
   const metadata = { ...details.metadata, ...(number !== undefined && { jsonRpcCode: String(number) }) };
   return answeredError(response, { code: 'INTERNAL_ERROR', said, details: { ...details, metadata } });

@@ -2,7 +2,7 @@ import { receivedChallenges } from '../../auth/challenge.js';
 import { A2AError } from '../../errors/a2a-error.js';
 import { PermissionDeniedError, UnauthenticatedError } from '../../errors/standard-errors.js';
 
-/** The longest text of an answer that is no file, in bytes. */
+/** The maximum number of bytes that are read of an answer that is no file. */
 const ANSWER_BYTES = 64 * 1024;
 
 /** A file that an agent keeps. */
@@ -14,7 +14,7 @@ export interface UploadedFile {
   readonly mediaType: string;
   /** In bytes. */
   readonly size: number;
-  /** The SHA-256 of the content as the agent has told it. */
+  /** The SHA-256 of the content that the agent reports. */
   readonly digest?: string;
   /** RFC 3339. Absent if the file does not expire. */
   readonly expiresAt?: string;
@@ -94,7 +94,7 @@ function parsed(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** The beginning of an answer as text. An answer that breaks off says no more. */
+/** The beginning of an answer as text. If the connection breaks, the part before that. */
 async function answerText({ body }: Response): Promise<string> {
   if (body === null) return '';
   const reader = body.getReader();

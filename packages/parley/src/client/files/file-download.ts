@@ -88,7 +88,7 @@ interface TransferOptions {
   readonly runtime: FileRuntime;
 }
 
-/** One download over as many requests as it needs. */
+/** One download, over as many requests as needed. */
 class Transfer {
   readonly #options: TransferOptions;
   readonly #mostBytes: number;
@@ -102,7 +102,7 @@ class Transfer {
   #hash: Digester | undefined;
   /** Bytes of the file that the caller has. */
   #bytes = 0;
-  /** Further attempts in a row, since the last byte. */
+  /** Failed attempts in a row since the last byte. */
   #vain = 0;
 
   constructor(parts: TransferOptions) {
@@ -173,7 +173,7 @@ class Transfer {
     }
   }
 
-  /** Reads on, over new requests where connections break off; undefined at the end of the file. */
+  /** Returns the next chunk, with a new request after a lost connection; undefined at the end of the file. */
   async #nextChunk(): Promise<Uint8Array | undefined> {
     for (;;) {
       const chunk = await this.#read();

@@ -74,7 +74,7 @@ export async function uploadFile(
     canSendStreams()
   ) {
     const { attempts, onProgress, onBegin } = options;
-    // The url may come from a file that others have written.
+    // `from` may come from a file that other users can write.
     const from = options.from !== undefined && isOwnUrl(agent, options.from) ? options.from : undefined;
     const about = { url, ...aboutOf(source, options), attempts, signal, idleMs };
     return resumedUpload(agent, source, { ...about, onProgress, onBegin, from }, runtime);
@@ -126,7 +126,7 @@ async function answerTo(agent: FileAgent, { url, content, headers, watch }: Sent
   }
 }
 
-/** A body, and what is known of it. */
+/** A body, and the facts known about it. */
 interface Content {
   readonly body: ReadableStream<Uint8Array> | Blob;
   /** SHA-256 in base64 that is known before the body is sent. */
@@ -143,7 +143,10 @@ interface ContentOptions {
   readonly watch: TransferWatch;
 }
 
-/** Hosts that cannot send streams, such as browsers, send the whole `Blob` after a reading for its digest. */
+/**
+ * Sends the content. Hosts without streaming requests, such as browsers, read a `Blob` once for its digest and then
+ * send it whole.
+ */
 async function sentContent(source: UploadSource, { options, size, watch }: ContentOptions): Promise<Content> {
   const { onProgress } = options;
   const hash = await newDigester();
@@ -223,7 +226,7 @@ function sizeOf(source: UploadSource, { size }: UploadOptions): number | undefin
   return source instanceof Blob ? source.size : source.length;
 }
 
-/** The name and the type of a source. */
+/** Default file name and media type of a source. */
 function aboutOf(source: UploadSource, options: UploadOptions) {
   const isFile = typeof File === 'function' && source instanceof File;
   const { filename = isFile ? source.name : undefined, mediaType } = options;

@@ -10,7 +10,7 @@ import { reasonOf } from './file-requests.js';
 import { observeStream } from './sent-stream.js';
 import { TransferWatch } from './transfer-watch.js';
 
-/** The size from which a file is sent so that it goes on after a cut connection, in bytes. */
+/** The size in bytes from which uploads are resumable. */
 export const RESUMED_BYTES = 8 * 1024 * 1024;
 const ATTEMPTS = 5;
 const PAUSES = { firstMs: 250, longestMs: 10_000, factor: 2 };
@@ -19,7 +19,7 @@ const LONGEST_WAIT_MS = 60_000;
 const BROKEN_OFF: readonly number[] = [408, 409, 423];
 const GONE: readonly number[] = [404, 410];
 
-/** An upload that goes on after a cut connection. */
+/** An upload that resumes after a lost connection. */
 interface ResumedUploadOptions {
   /** The place that takes files. */
   readonly url: string;
@@ -35,7 +35,9 @@ interface ResumedUploadOptions {
   readonly from: string | undefined;
 }
 
-/** Uploads a file by the protocol of tus 1.0.0: in one request, and the rest in further ones if that is cut. */
+/**
+ * Uploads a file by the protocol tus 1.0.0: in one request, with further requests for the rest after a lost connection.
+ */
 export async function resumedUpload(
   agent: FileAgent,
   source: Blob | Uint8Array<ArrayBuffer>,
@@ -58,14 +60,14 @@ class ResumedUpload {
   readonly #setup: ResumedUploadSetup;
   /** The url of the upload, once it has begun. */
   #place: string | undefined;
-  /** Bytes that the agent has; undefined until it tells. */
+  /** Bytes that the agent has; undefined until it reports them. */
   #offset: number | undefined = 0;
-  /** The most bytes that the agent had. */
+  /** The largest number of bytes that the agent has reported. */
   #most = 0;
   /** Bytes whose digest is known. They are sent again after a cut, and not digested again. */
   #hashed = 0;
   #hasRenewed = false;
-  /** True until the agent has told the offset of an upload that an earlier process has begun. */
+  /** True until the agent has reported the offset of an upload that an earlier process has begun. */
   #isEarlier: boolean;
 
   constructor(parts: ResumedUploadSetup) {
@@ -129,7 +131,10 @@ class ResumedUpload {
     if (this.#place !== undefined) this.#learn(response);
   }
 
-  /** Reads the bytes again that the agent has from an earlier process. An upload of another size is left alone. */
+  /**
+   * Reads again the bytes that the agent has from an earlier process, for the digest. An upload of another size is not
+   * continued.
+   */
   async #hashEarlier({ headers }: Response): Promise<void> {
     const { content } = this.#setup;
     this.#isEarlier = false;
@@ -173,7 +178,7 @@ class ResumedUpload {
     return undefined;
   }
 
-  /** Sends a request. Undefined: the agent wants it once more, because the credentials have been renewed meanwhile. */
+  /** Sends a request. Undefined: send it again, because the credentials were renewed after a refusal. */
   async #sent(
     url: string,
     init: { readonly method: string; readonly headers?: Record<string, string> },

@@ -1,4 +1,4 @@
-/** The stream with functions that see its chunks, and the error that ends it. */
+/** Returns a copy of the stream that calls functions with its chunks and with the error that ends it. */
 export function observeStream(
   stream: ReadableStream<Uint8Array>,
   { take, failed }: { readonly take: (chunk: Uint8Array) => void; readonly failed: (error: unknown) => void },
@@ -42,7 +42,7 @@ export function canSendStreams(): boolean {
     },
   };
   const { headers } = new Request('https://host.invalid', init as RequestInit);
-  // Browsers send streams over HTTP/2 only, which a client cannot foresee.
+  // Browsers send streams over HTTP/2 only, and the client does not know the version before it sends.
   const isBrowser = 'document' in globalThis || 'WorkerGlobalScope' in globalThis;
   sendsStreams = hasDuplex && !headers.has('content-type') && !isBrowser;
   return sendsStreams;

@@ -1,7 +1,7 @@
 import { ConnectionError } from '../../errors/connection-error.js';
 import type { FileRuntime } from './file-agent.js';
 
-/** Ends a transfer with the caller's signal, and when nothing moves for too long. */
+/** Aborts a transfer with the caller's signal, or after too long without progress. */
 export class TransferWatch {
   readonly #options: WatchOptions;
   readonly #controller = new AbortController();

@@ -9,10 +9,13 @@ import type { Members } from './members-reader.js';
 import { writeSecurity, writeSecurityScheme } from './security-scheme.js';
 import type { AgentCapabilities } from './wire-types.js';
 
-/** The transport of interfaces with the methods for plain arguments. */
+/** The transport name of interfaces whose methods take plain arguments. */
 const CAPNWEB_TRANSPORT = 'CAPNWEB';
 
-/** The members of a card that clients of Cap'n Web read. They tell what is served, whether the card lists it or not. */
+/**
+ * The members of a card that Cap'n Web clients read. They state what the server serves, even if the card does not list
+ * the interface.
+ */
 const CAPNWEB_CAPABILITIES = {
   bidirectional: true,
   taskManagement: true,

@@ -14,21 +14,21 @@ interface OldClientVersion {
   readonly operations: OldOperations;
 }
 
-/** The client's half of 0.3 over JSON-RPC. */
+/** The client codec of 0.3 over JSON-RPC. */
 export const clientV0_3JsonRpc = oldClientCodec({
   version: '0.3',
   dialect: KINDS,
   operations: operations0_3(KINDS, '0.3.0'),
 });
 
-/** The client's half of 0.3 over HTTP+JSON. */
+/** The client codec of 0.3 over HTTP+JSON. */
 export const clientV0_3HttpJson = oldClientCodec({
   version: '0.3',
   dialect: PROTO_JSON,
   operations: operations0_3(PROTO_JSON, '0.3.0'),
 });
 
-/** The client's half of a version before 1.0: responses are converted to those of 1.0, and checked as such. */
+/** The client codec of a version before 1.0: responses are converted to those of 1.0, and checked as such. */
 export function oldClientCodec({ version, dialect, operations }: OldClientVersion): ClientCodec {
   const readEvent = objectReader(streamResponseReader(dialect));
   return {

@@ -48,7 +48,7 @@ export function objectReader(read: (value: Members) => unknown): Read {
   return (value) => (isObject(value) ? read(value) : value);
 }
 
-/** Reads the items of lists that are objects; any other value stays as it is. */
+/** Reads each object in a list; any other item or value stays as it is. */
 export function listReader(read: (value: Members) => unknown): Read {
   const item = objectReader(read);
   return (value) => (Array.isArray(value) ? value.map(item) : value);

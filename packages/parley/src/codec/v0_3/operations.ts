@@ -62,7 +62,7 @@ const SUBSCRIBE = [...TASKS, '{id}:subscribe'];
 /** The place of the extended card in 0.2.5. Over JSON-RPC it is relative to the folder of the interface url. */
 const EXTENDED_CARD_0_2: Route = { method: 'GET', path: ['agent', 'authenticatedExtendedCard'], body: 'none' };
 
-/** Lists have no pages over JSON-RPC: the engine is asked for the largest page. */
+/** Version 0.3 has no pages of lists over JSON-RPC, so the codec asks the engine for the largest page. */
 const WHOLE_LIST = 100;
 
 /** The paths of fields in requests that name the task `id`. */

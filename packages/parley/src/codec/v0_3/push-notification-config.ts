@@ -37,7 +37,7 @@ export function webhookReader({ kinds }: Dialect): (value: Members) => Record<st
   ]);
 }
 
-/** Clients on protobuf write an empty object for none. */
+/** Protobuf clients write an empty object if there is no authentication. */
 function readAnyAuthentication(value: Members): object | undefined {
   const read = readAuthentication(value);
   return Object.keys(read).length === 0 ? undefined : read;

@@ -90,7 +90,7 @@ function fileInput({ kinds }: Dialect): Schema {
 export function webhookInput({ dialect, prefix, components }: RequestSchemaOptions): Schema {
   const schemes = { type: 'array', minItems: 1, items: { type: 'string', minLength: 1 } };
   const some = { ...object({ schemes }, { credentials: TEXT }), type: ['object', 'null'] };
-  // Protobuf writes an empty object for none.
+  // Protobuf clients write an empty object if there is no authentication.
   const none = object({}, { schemes: { type: 'array', maxItems: 0 }, credentials: { type: 'string', maxLength: 0 } });
   const authentication = dialect.kinds ? some : { anyOf: [some, none] };
   const config = object({ url: { type: 'string', minLength: 1 } }, { id: TEXT, token: TEXT, authentication });

@@ -16,7 +16,7 @@ export function toClosedForm(type: TypeName, value: unknown, form: WireForm): un
   if (!isObject(value)) return value;
   const known = membersOf(type);
   const closed: Record<string, unknown> = {};
-  /** The members that came under another name than their own. */
+  /** Members that the object has under another spelling. */
   let respelled: Set<string> | undefined;
   for (const spelling in value) {
     const member = known.get(spelling);

@@ -6,18 +6,18 @@ import { membersOf } from './member-names.js';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** The rules for some types that a reader adds. */
+/** Rules that a reader adds for some types. */
 export interface LenientRules {
   /** Changes an object before its members are read. */
   readonly before: { readonly [Type in TypeName]?: (value: Members) => Members };
-  /** Types that are of no use without a required member. In other types an absent text is empty. */
+  /** Types that cannot be used without all required members. In other types a missing required text becomes empty. */
   readonly needsAll: ReadonlySet<TypeName>;
 }
 
 /**
- * Reads an object of a type as far as possible: undefined if it is of no use. Unlike `toClosedForm` it never leaves a
- * value for a validator to refuse. Unreadable members and items of lists are left out, and so are null and empty
- * optional texts. Names may be in snake_case. Unknown members stay.
+ * Reads as much of an object of a type as possible; undefined if it cannot be used. Unlike `toClosedForm` it never
+ * leaves a value for a validator to refuse. Unreadable members and items of lists are left out, and so are null and
+ * empty optional texts. Names may be in snake_case. Unknown members stay.
  */
 export function toLenientForm(
   type: TypeName,

@@ -27,7 +27,7 @@ export function acceptedType(type: TypeName, options: SchemaOptions): Reference 
   return options.components.add(`${type}Input`, acceptedObject(type, options));
 }
 
-/** The same as a schema in place, without some of its members. */
+/** As `acceptedType`, but inline instead of as a component, and without some members. */
 export function acceptedObject(type: TypeName, options: SchemaOptions, without: readonly string[] = []): Schema {
   const { members, exactlyOne } = TYPE_TABLE[type];
   const rows = members.filter(({ name }) => !without.includes(name)).map((row) => memberSchema(type, row, options));

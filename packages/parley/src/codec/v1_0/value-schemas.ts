@@ -13,7 +13,7 @@ type WrittenIn = 'json' | 'query';
 /** The forms of values that are neither objects nor lists nor maps. */
 export type ScalarForm = Exclude<ValueForm, { readonly is: 'object' | 'list' | 'map' }>;
 
-/** The schema of an accepted value. `needed` is true if nothing can replace an absent value. */
+/** The schema of an accepted value. `needed` is true if the member has no default that replaces an absent value. */
 export function scalarSchema(form: ScalarForm, needed: boolean, place: WrittenIn): Schema {
   switch (form.is) {
     case 'string':

@@ -37,28 +37,28 @@ import { entryOf, type StoredRecord } from './stored-record.js';
 
 /** The options of a store in a directory. */
 interface DirectoryFileStoreOptions {
-  /** Made if it is missing. Only the user of the process may read it. */
+  /** Created if it is missing. Only the user of the process can read it. */
   readonly path: string;
   readonly clock: Clock;
   readonly ids: IdSource;
   /** The time without a write after which a sweep removes bytes that no file has, in ms. Default: 1 hour. */
   readonly leftoverMs?: number;
-  /** Takes the directory for this process. Throws StorageError if another process has it. Default: no lock. */
+  /** Locks the directory for this process. Throws StorageError if another process has it. Default: no lock. */
   readonly lock?: (path: string) => DirectoryLock;
 }
 
-/** A directory that this process has. */
+/** The lock of this process on a directory. */
 export interface DirectoryLock {
   release(): void;
 }
 
 const LEFTOVER_MS = 3_600_000;
-/** A file of the same id may come, expire and be removed between two attempts. */
+/** A file of the same id may be stored, expire and be removed between two attempts. */
 const PUBLISH_ATTEMPTS = 3;
 
 /**
- * Files in a directory of one process. The bytes are written and synced first, under a name of our own. Then the record
- * with the facts is synced, and linked to the id of the file. A file is there when its record is.
+ * Files in a directory of one process. The bytes are written and synced first, under a random name. Then the record
+ * with the facts is synced, and linked to the id of the file. A file exists once its record exists.
  */
 export class DirectoryFileStore implements FileStore {
   readonly uploads: UploadStore;
@@ -201,7 +201,8 @@ export class DirectoryFileStore implements FileStore {
 
   /** The size that the record of a file or of an upload says; `undefined` if there is none. */
   async #sizeOf(folder: string, id: string, isFile: boolean): Promise<number | undefined> {
-    // An upload may have become a file since the names were read. Its record goes when that of the file is there.
+    // An upload may have become a file since the names were read. Its own record is removed after that of the file was
+    // made.
     const record = isFile ? undefined : await this.#folders.upload(folder, `${id}.upload`);
     return record?.upload.size ?? (await this.#folders.record(folder, `${id}.json`))?.file.size;
   }
@@ -216,7 +217,7 @@ export class DirectoryFileStore implements FileStore {
     return this.#quotas.remove(record.scope, record.file.size, () => this.#folders.delete(record));
   }
 
-  /** The record of an id, for a new file of that id. One that has expired is removed. */
+  /** The record of an id, before a new file gets that id. An expired one is removed. */
   async #unexpired(scope: FileScope, id: string): Promise<StoredRecord | undefined> {
     const record = await this.#record(scope, id);
     if (record === undefined || record.file.expiresAt > this.#clock.now()) return record;
@@ -224,7 +225,7 @@ export class DirectoryFileStore implements FileStore {
     return undefined;
   }
 
-  /** Publishes a record. Resolves to the file of its id: another one may have come since the first look. */
+  /** Publishes a record. Resolves to the file of its id, which may be another one that was stored meanwhile. */
   async #published(record: StoredRecord, token: string): Promise<StoredFile> {
     const { scope, file } = record;
     for (let attempt = 1; ; attempt++) {

@@ -9,16 +9,16 @@ import { namesIn, removed, removedIfEmpty } from './folder-files.js';
 import { foldersIn, type OwnerFolders } from './owner-folders.js';
 import { entryOf, ownerFolderName, type StoredRecord, scopeFolderName, type UploadRecord } from './stored-record.js';
 
-/** The parts of a store that the files of its users need. */
+/** The parts of the store that owner operations need. */
 interface DirectoryOwnerFilesOptions {
   readonly folders: OwnerFolders;
   readonly quotas: OwnerQuotas;
   readonly arrivals: FileArrivals;
-  /** Takes the directory for this process. */
+  /** Locks the directory for this process. */
   readonly open: () => Promise<void>;
 }
 
-/** The files of users in a directory. The names of folders are hashes, so that records tell whose they are. */
+/** The files of owners in a directory. The names of folders are hashes, so only the records name the owner. */
 export class DirectoryOwnerFiles implements OwnerFiles {
   readonly #options: DirectoryOwnerFilesOptions;
 
@@ -53,7 +53,7 @@ export class DirectoryOwnerFiles implements OwnerFiles {
             : await quotas.remove(record.scope, record.upload.size, () => folders.deleteUpload(record));
         if (isRemoved) counts['file' in record ? 'files' : 'uploads'] += 1;
       }
-      // Records that cannot be read, bytes of crashes, and what arrives: its writer notices that it was erased.
+      // Unreadable records, bytes left by crashes, and files that are being received, whose writer detects the erasure.
       for (const name of await namesIn(folder)) if (entryOf(name) !== undefined) await removed(join(folder, name));
       await removedIfEmpty(folder);
       await removedIfEmpty(join(folder, '..'));
@@ -61,7 +61,7 @@ export class DirectoryOwnerFiles implements OwnerFiles {
     return counts;
   }
 
-  /** The folders of an owner, one for each agent and tenant. Agents are those that records name, and those given. */
+  /** The folders of an owner, one for each agent and tenant. The agents are those in records, and those passed in. */
   async #foldersOf(owner: OwnerQuery, agents: readonly string[]): Promise<readonly string[]> {
     const { folders } = this.#options;
     const found = new Set<string>();
@@ -80,7 +80,7 @@ export class DirectoryOwnerFiles implements OwnerFiles {
     return [...found];
   }
 
-  /** The scope of the first record in the folder of an owner; `undefined` if it has none that can be read. */
+  /** The scope of the first readable record in the folder of an owner; `undefined` if there is none. */
   async #scopeIn(ofOwner: string): Promise<FileScope | undefined> {
     for (const folder of await foldersIn(ofOwner)) {
       for await (const { scope } of this.#records(folder)) return scope;

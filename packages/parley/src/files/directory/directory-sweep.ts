@@ -30,7 +30,7 @@ interface SweptFolder {
   readonly unreadable: Set<string>;
 }
 
-/** One sweep. A name that cannot be read or removed does not keep it from the others. */
+/** One sweep. It continues after a name that cannot be read or removed. */
 export class DirectorySweep {
   readonly #options: DirectorySweepOptions;
   #removed = 0;
@@ -68,7 +68,7 @@ export class DirectorySweep {
       const entry = entryOf(name);
       return entry === undefined ? [] : [{ ...entry, name }];
     });
-    // Records of files first: an upload that has become a file shares its bytes.
+    // Records of files are first, because an upload that has become a file shares its bytes.
     for (const entry of entries.sort((one, other) => order(one) - order(other))) {
       if (swept.unreadable.has(entry.id)) continue;
       const isDone = await this.#attempt(join(folder, entry.name), () => this.#sweepEntry(swept, entry));
@@ -109,7 +109,7 @@ export class DirectorySweep {
     if (used.has(name) || folders.writing.has(path)) return;
     const found = await stat(path).catch(undefinedIfMissing);
     if (found === undefined || found.mtimeMs + leftoverMs > clock.now()) return;
-    // An upload may have become a file since the names were read. Its record is the older one of the two.
+    // An upload may have become a file since the names were read. The upload's record is older than the file's.
     if (kind === 'bytes') {
       if ((await folders.upload(folder, `${id}.upload`))?.bytes === name) return;
       if ((await folders.record(folder, `${id}.json`))?.bytes === name) return;

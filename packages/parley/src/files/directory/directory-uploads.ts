@@ -38,8 +38,8 @@ interface FoundUpload {
 }
 
 /**
- * Uploads in the folders of their owners. Its record is written first, and then its bytes arrive. The size of the file
- * with the bytes is the offset, so that a killed process loses nothing that is on the disk.
+ * Uploads in the folders of their owners. The record is written before the bytes. The size of the file with the bytes
+ * is the offset, so that a killed process loses no byte that is on the disk.
  */
 export class DirectoryUploads implements UploadStore {
   readonly #options: DirectoryUploadsOptions;
@@ -107,7 +107,7 @@ export class DirectoryUploads implements UploadStore {
           await writer.write(chunk);
         }
       } finally {
-        // The bytes before a cut are those that the caller need not send again.
+        // Bytes before a lost connection are kept, so that the caller need not send them again.
         try {
           await writer.sync();
         } finally {
@@ -150,7 +150,7 @@ export class DirectoryUploads implements UploadStore {
     return upload.expiresAt <= this.#options.clock.now();
   }
 
-  /** Does work on the bytes of an upload, which a sweep leaves alone meanwhile. */
+  /** Runs work on the bytes of an upload, and keeps sweeps away from them meanwhile. */
   async #writing<Result>({ path }: FoundUpload, work: () => Promise<Result>): Promise<Result> {
     const { writing } = this.#options.folders;
     writing.add(path);
@@ -169,7 +169,7 @@ export class DirectoryUploads implements UploadStore {
     const folder = folders.folderOf(scope);
     const record = await folders.upload(folder, `${id}.upload`);
     if (record === undefined || this.#isExpired(record)) return undefined;
-    // The process may have died after the file was made, and before the upload was removed.
+    // The process may have died after it made the file, and before it removed the upload.
     if ((await folders.record(folder, `${id}.json`)) !== undefined) return undefined;
     const path = join(folder, record.bytes);
     const found = await stat(path).catch(undefinedIfMissing);

@@ -1,12 +1,12 @@
 import type { FileHandle } from 'node:fs/promises';
 
-/** The bytes that go to the disk in one call. */
+/** Bytes per write to the disk. */
 const BATCH_BYTES = 262_144;
 
-/** Writes chunks in batches, one at a time. The next batch fills up while the disk takes the last one. */
+/** Writes chunks in batches, one at a time. The next batch is filled while the disk writes the last one. */
 export class FileWriter {
   readonly #handle: FileHandle;
-  /** Two buffers for the whole file: new ones for each batch would be much garbage. */
+  /** Two reused buffers: a new one for each batch would be much garbage. */
   #filling: Buffer | undefined;
   #spare: Buffer | undefined;
   #filled = 0;
@@ -31,7 +31,7 @@ export class FileWriter {
     }
   }
 
-  /** Writes what is left, and waits until all of it is on the disk. */
+  /** Writes the rest, and waits until all of it is on the disk. */
   async sync(): Promise<void> {
     await this.#flush();
     await this.#writing;
@@ -50,12 +50,12 @@ export class FileWriter {
     [this.#filling, this.#spare] = [this.#spare, this.#filling];
     this.#filled = 0;
     this.#writing = this.#writeAll(batch);
-    // The next batch or the end looks at the error.
+    // The next batch or `sync` handles the error.
     this.#writing.catch(() => {});
   }
 
   async #writeAll(batch: Buffer): Promise<void> {
-    // A full disk may take a part.
+    // A full disk may write only a part.
     for (let rest = batch; rest.length > 0; ) {
       const { bytesWritten } = await this.#handle.write(rest);
       rest = rest.subarray(bytesWritten);

@@ -3,16 +3,16 @@ import { type FileHandle, link, mkdir, open, opendir, rmdir, unlink } from 'node
 import { dirname } from 'node:path';
 import { storeFull } from '../file-errors.js';
 
-/** Reads a file, but follows no symbolic link: links on the disk are not ours. */
+/** Opens for reading, but follows no symbolic link: the store makes none. */
 export const READ = constants.O_RDONLY | constants.O_NOFOLLOW;
-/** Appends to a file, but follows no symbolic link. */
+/** Opens for appending, but follows no symbolic link. */
 export const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_NOFOLLOW;
 /** Only the user of the process may read folders and files. */
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 const READ_BYTES = 131_072;
 const NO_BYTES = Buffer.alloc(0);
-/** No room on the disk, or none for this user, or a file that the system does not take. */
+/** The disk is full, the quota of the system user is used up, or the file is too large for the system. */
 const FULL: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
 /** Makes a folder and those above it. */
@@ -25,7 +25,9 @@ export async function makeFolder(path: string): Promise<void> {
   }
 }
 
-/** Creates a file in a folder, which is made if it is missing. A sweep may remove the empty folder in between. */
+/**
+ * Creates a file, and its folder if that is missing. Retries, because a sweep may remove the empty folder in between.
+ */
 export async function createFile(path: string): Promise<FileHandle> {
   for (let attempt = 1; ; attempt++) {
     await makeFolder(dirname(path));
@@ -93,7 +95,7 @@ export async function* bytesOf(path: string, start: number, end: number): AsyncG
       [next, last] = [last, next];
       if (at < end) {
         reading = readAt(handle, next.subarray(0, end - at), at);
-        // The next round looks at the error.
+        // The next round handles the error.
         reading.catch(() => {});
       }
       yield chunk;
@@ -110,7 +112,7 @@ async function readAt(handle: FileHandle, buffer: Buffer, at: number): Promise<B
   return buffer.subarray(0, bytesRead);
 }
 
-/** Makes new and removed names durable. Not every system can. */
+/** Makes new and removed names durable, on systems that support it. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r').catch(() => undefined);
   try {
@@ -131,7 +133,7 @@ export async function removed(path: string): Promise<boolean> {
   }
 }
 
-/** Removes a file that no record names. A sweep removes it later if that fails. */
+/** Removes a file that no record names. If that fails, a sweep removes it later. */
 export async function removedOrLeft(path: string): Promise<void> {
   await removed(path).catch(() => {});
 }
@@ -141,12 +143,12 @@ export async function removedIfEmpty(folder: string): Promise<void> {
   await rmdir(folder).catch(() => {});
 }
 
-/** Lets a missing file pass. */
+/** Maps the error of a missing file to undefined, and throws others. */
 export function undefinedIfMissing(error: unknown): undefined {
   if (codeOf(error) !== 'ENOENT') throw error;
 }
 
-/** The error for the caller of a full disk; other errors as they are. */
+/** The error for the caller if the disk is full; other errors unchanged. */
 export function fullDiskError(error: unknown): unknown {
   return FULL.has(codeOf(error)) ? storeFull() : error;
 }

@@ -13,15 +13,15 @@ import {
   type UploadRecord,
 } from './stored-record.js';
 
-/** The longest record: a name has at most 255 characters. */
+/** Maximum size of a record in bytes: a file name has at most 255 characters. */
 const MOST_RECORD = 16_384;
 
 /** The folders of owners in a directory, with a folder for each tenant, and the records in them. */
 export class OwnerFolders {
   readonly path: string;
-  /** Paths that this process writes now. A sweep leaves them alone. */
+  /** Paths that this process is writing. Sweeps skip them. */
   readonly writing = new Set<string>();
-  /** The last work on the names of an id, by its folder and id. */
+  /** The last queued work on the names of an id, by its folder and id. */
   readonly #lastWork = new Map<string, Promise<void>>();
 
   constructor(path: string) {
@@ -42,14 +42,14 @@ export class OwnerFolders {
     return foldersIn(join(this.path, ownerFolderName(owner)));
   }
 
-  /** A record of a folder; `undefined` if it is missing or no record of ours. */
+  /** A record of a folder; `undefined` if it is missing or malformed. */
   async record(folder: string, name: string): Promise<StoredRecord | undefined> {
     const record = readRecord((await readText(join(folder, name), MOST_RECORD)) ?? '');
     const isOurs = record !== undefined && `${record.file.id}.json` === name && this.folderOf(record.scope) === folder;
     return isOurs ? record : undefined;
   }
 
-  /** The record of an upload in a folder; `undefined` if it is missing or none of ours. */
+  /** The record of an upload in a folder; `undefined` if it is missing or malformed. */
   async upload(folder: string, name: string): Promise<UploadRecord | undefined> {
     const record = readUpload((await readText(join(folder, name), MOST_RECORD)) ?? '');
     const isOurs =
@@ -58,8 +58,8 @@ export class OwnerFolders {
   }
 
   /**
-   * Writes a record and gives it its name: the file is found from then on. False if another file has its id. `token`
-   * makes the name of the draft.
+   * Writes a record and links it to its name, which makes the file visible. False if another file has its id. `token`
+   * names the draft.
    */
   async publish(record: StoredRecord | UploadRecord, token: string): Promise<boolean> {
     const [id, kind] = 'file' in record ? [record.file.id, 'json'] : [record.upload.id, 'upload'];
@@ -77,7 +77,7 @@ export class OwnerFolders {
     }
   }
 
-  /** Makes the bytes of an upload a file. False if the upload is gone. `token` makes the name of the draft. */
+  /** Turns the bytes of an upload into a file. False if the upload was removed. `token` names the draft. */
   completeUpload({ scope, upload, bytes }: UploadRecord, file: StoredFile, token: string): Promise<boolean> {
     const folder = this.folderOf(scope);
     return this.#inTurn(folder, upload.id, async () => {
@@ -90,23 +90,23 @@ export class OwnerFolders {
   }
 
   /**
-   * Deletes a record and then its bytes: without the record the file is not found. False if it was gone. A newer file
-   * of its id stays.
+   * Deletes a record and then its bytes: without the record the file is not found. False if it was missing. A newer
+   * file of its id stays.
    */
   delete({ scope, file, bytes }: StoredRecord): Promise<boolean> {
     const folder = this.folderOf(scope);
     const name = `${file.id}.json`;
     return this.#inTurn(folder, file.id, async () => {
       if ((await this.record(folder, name))?.bytes !== bytes) return false;
-      // The process may have died after the file was made, and before the upload was removed.
+      // The process may have died after it made the file, and before it removed the upload.
       if (await this.#hasUpload(folder, file.id, bytes)) await removed(join(folder, `${file.id}.upload`));
       return this.#deleted(folder, name, bytes);
     });
   }
 
   /**
-   * Deletes an upload and its bytes. False if it was gone. A newer upload of its id stays. If a file has the bytes,
-   * only the record of the upload is deleted, and the answer is false.
+   * Deletes an upload and its bytes. False if it was missing. A newer upload of its id stays. If a file has the bytes,
+   * only the record of the upload is deleted, and the result is false.
    */
   deleteUpload({ scope, upload, bytes }: UploadRecord): Promise<boolean> {
     const folder = this.folderOf(scope);
@@ -131,7 +131,10 @@ export class OwnerFolders {
     return true;
   }
 
-  /** Work that removes names of an id runs after earlier such work. So a name is that of the record that was read. */
+  /**
+   * Runs work that removes names of an id after earlier such work, so that the name still belongs to the record that
+   * was read.
+   */
   async #inTurn<Result>(folder: string, id: string, work: () => Promise<Result>): Promise<Result> {
     const place = join(folder, id);
     const working = (this.#lastWork.get(place) ?? SETTLED).then(work);
@@ -148,12 +151,12 @@ export class OwnerFolders {
   }
 }
 
-/** The folders of ours in a folder. */
+/** The subfolders of this store in a folder. */
 export async function foldersIn(path: string): Promise<string[]> {
   return (await namesIn(path)).filter(isFolderName).map((name) => join(path, name));
 }
 
-/** The stored file of new facts. */
+/** Makes a stored file from new facts. */
 export function storedFile(
   facts: Pick<StoredFile, 'filename' | 'mediaType' | 'digest'>,
   about: Pick<StoredFile, 'id' | 'size' | 'createdAt' | 'expiresAt'>,

@@ -9,7 +9,7 @@ import {
 } from '../file-store.js';
 import type { NewUpload } from '../upload-store.js';
 
-/** The facts of a stored file, as they are beside its bytes. */
+/** The record of a stored file, beside its bytes. */
 export interface StoredRecord {
   readonly scope: FileScope;
   /** The name of the file with the bytes, in the same folder. */
@@ -17,7 +17,7 @@ export interface StoredRecord {
   readonly file: StoredFile;
 }
 
-/** The facts of an upload that is no file yet. */
+/** The record of an upload that is not complete. */
 export interface UploadRecord {
   readonly scope: FileScope;
   /** The name of the file with the bytes so far. */
@@ -25,7 +25,7 @@ export interface UploadRecord {
   readonly upload: NewUpload;
 }
 
-/** A name in the folder of a scope: a record, that of an upload, bytes, or a record that is being written. */
+/** A name in the folder of a scope: the record of a file or an upload, bytes, or a draft of a record. */
 export interface FolderEntry {
   readonly kind: 'record' | 'upload' | 'bytes' | 'draft';
   /** Of the file. */
@@ -40,7 +40,7 @@ const KINDS: Readonly<Record<string, FolderEntry['kind']>> = {
   tmp: 'draft',
 };
 
-/** The name of the folder of an owner: a hash, so that no name from outside is a name on the disk. */
+/** The name of the folder of an owner: a hash, so that no untrusted name is used on the disk. */
 export function ownerFolderName(owner: FileOwner): string {
   return hash(fileOwnerText(owner));
 }
@@ -54,12 +54,12 @@ function hash(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** True for the form of our folders. */
+/** True if a name has the form of a folder of this store. */
 export function isFolderName(name: string): boolean {
   return /^[0-9a-f]{64}$/.test(name);
 }
 
-/** The meaning of a name; `undefined` if it is none of ours. */
+/** Parses a name; `undefined` if the store does not make such names. */
 export function entryOf(name: string): FolderEntry | undefined {
   const [, id, record, other] = NAME.exec(name) ?? [];
   const kind = KINDS[record ?? other ?? ''];
@@ -71,7 +71,7 @@ export function recordText(record: StoredRecord | UploadRecord): string {
   return `${JSON.stringify(record)}\n`;
 }
 
-/** The record of a text; `undefined` if it is none: files on a disk are not trusted. */
+/** Parses a record; `undefined` if the text is none, because files on a disk are not trusted. */
 export function readRecord(text: string): StoredRecord | undefined {
   const value = parsed(text);
   const { file } = value;
@@ -79,7 +79,7 @@ export function readRecord(text: string): StoredRecord | undefined {
   return isRecord ? (value as unknown as StoredRecord) : undefined;
 }
 
-/** The record of an upload; `undefined` if the text is none. */
+/** Parses the record of an upload; `undefined` if the text is none. */
 export function readUpload(text: string): UploadRecord | undefined {
   const value = parsed(text);
   const { upload } = value;
@@ -103,7 +103,7 @@ function hasPlace({ scope, bytes }: Members): boolean {
   return isScope && isText(bytes) && entryOf(bytes)?.kind === 'bytes';
 }
 
-/** True if the value has an id, a size, its times, and at most a name. */
+/** True if the value has an id, a size, times, and optionally a name. */
 function isAbout(value: unknown): value is Members {
   const { id, filename, size, createdAt, expiresAt } = (value ?? {}) as Members;
   const areNumbers = [size, createdAt, expiresAt].every((one) => Number.isSafeInteger(one) && Number(one) >= 0);

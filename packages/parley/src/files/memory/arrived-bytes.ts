@@ -1,12 +1,12 @@
 import { quotaBytes } from '../file-store.js';
 
-/** The most bytes of a block that is larger than the bytes for which it is made. */
+/** Maximum size of a new block, if a single chunk does not need more. */
 const BLOCK_BYTES = 262_144;
 
 /**
- * Bytes that arrive, in blocks that grow with them. So a sender of single bytes takes no more than twice their room,
- * and room is taken only for bytes that have come. It is at least that of the smallest counted file, because what
- * the store keeps beside the bytes takes memory too.
+ * Received bytes, in blocks that grow with them. A sender of single bytes takes at most twice the memory of its bytes,
+ * and memory is taken only for received bytes. The minimum is that of the smallest counted file, because the metadata
+ * of the store takes memory, too.
  */
 export class ArrivedBytes {
   readonly #takeRoom: (bytes: number) => void;
@@ -17,8 +17,8 @@ export class ArrivedBytes {
   #takenRoom = 0;
 
   /**
-   * `takeRoom` takes bytes of the store, and throws if there is no room; a negative number gives them back. `most`:
-   * more bytes than these never come. Throws if there is no room for the smallest file.
+   * `takeRoom` reserves bytes of the store, and throws if it is full; a negative number releases them. `most`: the
+   * maximum number of bytes. Throws if there is no room for the smallest file.
    */
   constructor(takeRoom: (bytes: number) => void, most = Number.POSITIVE_INFINITY) {
     this.#takeRoom = takeRoom;
@@ -26,17 +26,17 @@ export class ArrivedBytes {
     this.#setRoom(0);
   }
 
-  /** Count of the bytes that have come. */
+  /** Number of received bytes. */
   get size(): number {
     return this.#size;
   }
 
-  /** The bytes, if `trim` was called after the last of them. */
+  /** The bytes. Call `trim` after the last of them, and before this. */
   get blocks(): readonly Uint8Array[] {
     return this.#blocks;
   }
 
-  /** Copies bytes. Bytes before an error stay. */
+  /** Copies a chunk. The bytes before an error stay. */
   append(chunk: Uint8Array): void {
     const free = this.#room - this.#size;
     const first = chunk.subarray(0, free);
@@ -52,7 +52,7 @@ export class ArrivedBytes {
     this.#size += rest.length;
   }
 
-  /** Gives back the room of bytes that did not come. */
+  /** Releases reserved room that was not used. */
   trim(): void {
     const free = this.#room - this.#size;
     const last = this.#blocks.at(-1);
@@ -61,7 +61,7 @@ export class ArrivedBytes {
     this.#setRoom(this.#size);
   }
 
-  /** Gives all room back. */
+  /** Releases all room. */
   release(): void {
     this.#takeRoom(-this.#takenRoom);
     this.#takenRoom = 0;

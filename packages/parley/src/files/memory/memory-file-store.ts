@@ -25,8 +25,8 @@ import { OwnedFiles } from './owned-files.js';
 interface MemoryFileStoreOptions {
   readonly clock: Clock;
   /**
-   * The most bytes of all files together, with those that arrive. Each counts at least 4 KiB. One user of one agent
-   * has at most half of them. Default: 256 MiB.
+   * Maximum bytes of all files together, with those that are being received. Each counts at least 4 KiB. One user of
+   * one agent has at most half of them. Default: 256 MiB.
    */
   readonly storeBytes?: number;
 }
@@ -38,12 +38,12 @@ interface Entry {
 }
 
 const STORE_BYTES = 268_435_456;
-/** One owner has at most such a part of the store, so that there is room for others. */
+/** One owner has at most 1/`SHARES` of the store. */
 const SHARES = 2;
-/** The most bytes that a reader gets at once. */
+/** Maximum bytes per chunk for a reader. */
 const CHUNK_BYTES = 262_144;
 
-/** Files in the memory of the process, for tests and small agents. They end with the process. */
+/** Files in the memory of the process, for tests and small agents. They are lost when it ends. */
 export class MemoryFileStore implements FileStore {
   readonly uploads: MemoryUploads;
   readonly owners: OwnerFiles = {
@@ -56,7 +56,7 @@ export class MemoryFileStore implements FileStore {
   readonly #storeBytes: number;
   readonly #files = new OwnedFiles<Entry>();
   readonly #quotas = new OwnerQuotas(async (owner) => (await this.usage(owner)).bytes);
-  /** Of all scopes, with what arrives. */
+  /** Bytes of all scopes, with files that are being received. */
   #bytes = 0;
 
   constructor({ clock, storeBytes = STORE_BYTES }: MemoryFileStoreOptions) {
@@ -103,7 +103,7 @@ export class MemoryFileStore implements FileStore {
       const { id, createdAt, expiresAt } = file;
       const { size } = bytes;
       const entry = { scope, file: { ...file.finish(), id, size, createdAt, expiresAt }, bytes };
-      // Another file of this id may have come and expired meanwhile.
+      // Another file of this id may have been stored and have expired meanwhile.
       await this.#removeExpired(scope, id);
       arrival.check();
       const kept = this.#files.add(scope, id, entry);
@@ -178,7 +178,7 @@ export class MemoryFileStore implements FileStore {
     });
   }
 
-  /** Removes the file of an id if it is expired, so that a new one has its id, its room and its quota. */
+  /** Removes the file of an id if it is expired, so that a new one can have its id, room and quota. */
   async #removeExpired(scope: FileScope, id: string): Promise<void> {
     const entry = this.#files.find(scope, id);
     if (entry !== undefined && this.#isExpired(entry)) await this.#remove(entry);

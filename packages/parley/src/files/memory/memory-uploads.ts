@@ -15,21 +15,21 @@ import {
 import { ArrivedBytes } from './arrived-bytes.js';
 import { OwnedFiles } from './owned-files.js';
 
-/** The parts of the store of the uploads. */
+/** The parts of the store that uploads need. */
 interface MemoryUploadsOptions {
   readonly clock: Clock;
   readonly quotas: OwnerQuotas;
   /** The limits of one owner of this store. */
   readonly limitsOf: (limits: FileLimits) => FileLimits;
-  /** Takes bytes of the room of all owners; a negative number gives them back. Throws if there is no room. */
+  /** Reserves bytes of the whole store; a negative number releases them. Throws if it is full. */
   readonly takeRoom: (bytes: number) => void;
   /** Removes the file of an id if it is expired. */
   readonly removeExpired: (scope: FileScope, id: string) => Promise<void>;
-  /** Keeps the bytes of a whole upload as a file. False if there is a file of its id. */
+  /** Stores the bytes of a complete upload as a file. False if its id has a file. */
   readonly keep: (scope: FileScope, file: StoredFile, bytes: ArrivedBytes) => boolean;
 }
 
-/** An upload with the bytes that have come. */
+/** An upload with its received bytes. */
 export interface Upload {
   readonly about: NewUpload;
   readonly scope: FileScope;
@@ -38,7 +38,7 @@ export interface Upload {
 
 /**
  * Uploads in the memory of the process. The size of each counts for the quota of its owner from the beginning. In the
- * store an upload takes the room of the smallest file, and beyond that only room for bytes that have come.
+ * store an upload first takes the room of the smallest file, and beyond that only room for received bytes.
  */
 export class MemoryUploads implements UploadStore {
   readonly #options: MemoryUploadsOptions;
@@ -99,7 +99,7 @@ export class MemoryUploads implements UploadStore {
     if (this.#found(scope, id) !== upload) return undefined;
     const file = { ...facts, id, size, createdAt, expiresAt };
     if (!this.#options.keep(scope, file, bytes)) throw new Error('A file has the id of an upload');
-    // The file counts for the quota as the upload did, and has its room.
+    // The file takes over the quota and the room of the upload.
     this.#uploads.delete(scope, id, upload);
     return file;
   }
@@ -119,7 +119,7 @@ export class MemoryUploads implements UploadStore {
     return this.#uploads.all().filter(({ scope }) => isOwnedBy(owner, scope));
   }
 
-  /** Removes the uploads of an owner; how many went. */
+  /** Removes the uploads of an owner, and returns their number. */
   async erase(owner: OwnerQuery): Promise<number> {
     const removed = await Promise.all(this.ownedBy(owner).map((upload) => this.#remove(upload)));
     return removed.filter(Boolean).length;
@@ -140,7 +140,7 @@ export class MemoryUploads implements UploadStore {
     });
   }
 
-  /** False once the upload has been removed. */
+  /** False if the upload was removed. */
   #isThere(upload: Upload): boolean {
     return this.#uploads.find(upload.scope, upload.about.id) === upload;
   }

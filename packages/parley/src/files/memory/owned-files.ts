@@ -8,7 +8,7 @@ export class OwnedFiles<T> {
     return this.#byOwner.get(fileOwnerText(scope))?.get(placeOf(scope, id));
   }
 
-  /** Adds a value, unless one of its id is there. Returns the one that is there then. */
+  /** Adds a value, unless its id is taken. Returns the value that is stored then. */
   add(scope: FileScope, id: string, value: T): T {
     const known = this.find(scope, id);
     if (known !== undefined) return known;
@@ -19,7 +19,7 @@ export class OwnedFiles<T> {
     return value;
   }
 
-  /** Deletes a value. False if it is not there: its id may have a newer one. */
+  /** Deletes a value. False if another value has its id. */
   delete(scope: FileScope, id: string, value: T): boolean {
     if (this.find(scope, id) !== value) return false;
     const key = fileOwnerText(scope);
@@ -39,7 +39,7 @@ export class OwnedFiles<T> {
   }
 }
 
-/** An id has no space. */
+/** The separator is safe, because an id has no space. */
 function placeOf({ tenant }: FileScope, id: string): string {
   return `${id} ${tenant}`;
 }

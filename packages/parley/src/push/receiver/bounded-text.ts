@@ -1,7 +1,7 @@
 import { LongText } from '../../net/frame-parser.js';
 import type { Clock } from '../../runtime/clock.js';
 
-/** A body that cannot be taken. `status`: that of the answer. */
+/** A body that is refused. `status`: that of the answer. */
 export class RefusedBody extends Error {
   override readonly name = 'RefusedBody';
   readonly status: 400 | 408 | 413;
@@ -22,7 +22,7 @@ export async function boundedText(
 ): Promise<string> {
   let fail = (_: RefusedBody): void => {};
   const disarm = clock.after(ms, () => fail(new RefusedBody(408, `the body did not arrive within ${ms / 1000} s`)));
-  // One promise for all chunks would keep a reaction for each of them.
+  // A single promise for the whole race would keep a reaction for each chunk.
   const nextOf = () =>
     new Promise<IteratorResult<Uint8Array>>((resolve, reject) => {
       fail = reject;

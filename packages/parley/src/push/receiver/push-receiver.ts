@@ -17,7 +17,7 @@ import { SeenInMemory, type SeenNotifications } from './seen-notifications.js';
 
 /** A notification that has passed all checks. */
 export interface ReceivedNotification {
-  /** Equal for all attempts of one event. Undefined if the agent sends no id; then repeats cannot be told apart. */
+  /** Equal for all attempts of one event. Undefined if the agent sends no id; then repeats cannot be detected. */
   readonly id: string | undefined;
   readonly taskId: string | undefined;
   /** The event, in the form of 1.0. An agent of 0.3 sends the whole task. */
@@ -28,11 +28,13 @@ export interface ReceivedNotification {
 
 /** Options of a receiver. */
 export interface PushReceiverOptions extends WebhookSecrets {
-  /** Handles a notification. The agent gets its acknowledgement when it resolves, and repeats if it rejects. */
+  /** Handles a notification. The receiver acknowledges it when this resolves. If it rejects, the agent retries. */
   readonly onNotification: (notification: ReceivedNotification) => void | Promise<void>;
   /** Called with each refusal. The reason holds no secret. */
   readonly onRefusal?: (refusal: { readonly status: number; readonly reason: string }) => void;
-  /** True takes those of every sender. Default: one of `token`, `authentication` and `signature` is required. */
+  /**
+   * True accepts notifications of every sender. Default: one of `token`, `authentication` and `signature` is required.
+   */
   readonly allowAnonymous?: boolean;
   /**
    * The only hosts by which the webhook is called, each with or without a port. Default: any; those of this machine if
@@ -104,7 +106,7 @@ export class PushReceiver {
   readonly #isHost: ((authority: string) => boolean) | undefined;
   readonly #seen: SeenNotifications;
   readonly #clock: Clock;
-  /** Notifications that are being handled, by id. A repeat waits for the first one. */
+  /** Notifications in progress, by id. A repeat waits for the first one. */
   readonly #handling = new Map<string, Promise<Refusal | undefined>>();
 
   /** @throws OptionsError for wrong options, and if senders need no secret. */
@@ -165,12 +167,12 @@ export class PushReceiver {
     return id === undefined ? this.#handle(body, id) : this.#handleOnce(body, id);
   }
 
-  /** Faults of requests that are no notifications. */
+  /** Faults of requests that have not the form of a notification. */
   #formFault({ method, header }: PushRequest): Refusal | undefined {
     if (method !== 'POST') return { status: 405, reason: 'notifications come by POST', headers: { allow: 'POST' } };
     if (this.#isHost?.(header('host') ?? '') === false)
       return { status: 421, reason: 'the webhook has another host than those in hosts' };
-    // Pages of other origins cannot send JSON without a permission that a receiver never gives.
+    // A page of another origin cannot send JSON without a CORS permission, which a receiver never gives.
     if (!JSON_TYPE.test(header('content-type') ?? '')) return { status: 415, reason: 'notifications are JSON' };
     return undefined;
   }
@@ -191,7 +193,7 @@ export class PushReceiver {
     return age <= maxAgeMs ? undefined : `${NOTIFICATION_TIMESTAMP} is not within ${maxAgeMs / 1000} s of now`;
   }
 
-  /** Repeats are acknowledged without the handler. One that arrives too early shares the outcome of the first. */
+  /** Acknowledges repeats without the handler. A repeat during the handler shares its outcome. */
   async #handleOnce(body: string, id: string): Promise<Refusal | undefined> {
     const running = this.#handling.get(id);
     if (running !== undefined) return running;
@@ -212,7 +214,7 @@ export class PushReceiver {
   async #handle(body: string, id: string | undefined): Promise<Refusal | undefined> {
     const { onNotification, isExpected, logger = silentLogger } = this.#options;
     const read = await readNotification(body).catch((error: unknown) => error as Error);
-    // The prefix of the specification belongs to answers of agents, and a notification is none.
+    // The prefix of the specification is for answers of agents, and a notification is not an answer.
     if (read instanceof Error)
       return { status: 400, reason: read.message.replace(/^Invalid agent response type: /, '') };
     const taskId = taskIdOf(read.event);

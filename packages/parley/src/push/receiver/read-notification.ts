@@ -12,7 +12,7 @@ const KINDS = ['task', 'message', 'statusUpdate', 'artifactUpdate'];
 
 /**
  * Reads the body of a notification: one StreamResponse of 1.0 (Spec §4.3.3), or a task or event of 0.3, which has a
- * `kind`. Unknown members pass.
+ * `kind`. Unknown members are ignored.
  * @throws Error naming the fault.
  */
 export async function readNotification(text: string): Promise<ReadNotification> {

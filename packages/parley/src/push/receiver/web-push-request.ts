@@ -1,6 +1,6 @@
 import type { PushReceiver } from './push-receiver.js';
 
-/** Answers a web request, for hosts that speak Request and Response. */
+/** Answers a web request, for hosts with `Request` and `Response`. */
 export async function answerWebRequest(receiver: PushReceiver, request: Request): Promise<Response> {
   const { method, headers, url } = request;
   const {

@@ -9,7 +9,7 @@ export async function jwtSigner({ issuer, keys }: PushSigningOptions): Promise<N
   const [jwk] = keys;
   if (jwk === undefined) throw new TypeError('A signer has a key');
   const { kid, alg } = jwk;
-  // A bundle has only these parts of the package.
+  // Subpath imports, so that a bundle has only these parts of the package.
   const [{ importJWK }, { SignJWT }] = await Promise.all([import('jose/key/import'), import('jose/jwt/sign')]);
   const key = await importJWK(jwk, alg);
   return async ({ id, url, body, now }) => {
