@@ -116,7 +116,7 @@ async function publish(options) {
   });
   if (!hasNone(problems)) return 1;
   await ensureInstalled();
-  await build();
+  await build(publishedFolders());
   const packed = join(root, 'packed');
   rmSync(packed, { recursive: true, force: true });
   mkdirSync(packed);

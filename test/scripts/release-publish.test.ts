@@ -50,6 +50,14 @@ describe.runIf(process.env.TEST_LONG !== undefined)('a release', { timeout: 900_
     expect((await ran('git', ['status', '--porcelain'], clone)).stdout).toBe('');
   });
 
+  it('packs what it has built, in a clone without any build', async () => {
+    await ran(process.execPath, ['scripts/pack.mjs'], clone);
+    for (const name of PUBLISHED) {
+      const { stdout } = await run('tar', ['-tzf', join(clone, 'packed', `${name}.tgz`)]);
+      expect(stdout, name).toMatch(/^package\/(?:dist|bundle)\/.+\.js$/m);
+    }
+  });
+
   it('is committed, tagged and published', async () => {
     const args = ['scripts/release.mjs', VERSION, '--apply', '--publish', '--registry', registry.url];
     const { stdout } = await ran(process.execPath, args, clone);
