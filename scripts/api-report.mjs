@@ -22,7 +22,10 @@ const printer = ts.createPrinter({ removeComments: true });
  * `behind` those of the package that these name and no path exports.
  */
 export function publicApis(folders = publishedFolders().map((folder) => join(root, folder))) {
-  const packages = folders.map(entriesOf).filter(({ entries }) => entries.length > 0);
+  const packages = folders
+    .map(asCompiler)
+    .map(entriesOf)
+    .filter(({ entries }) => entries.length > 0);
   const { program, checker } = programOf(packages);
   return packages.map(({ folder, name, entries }) => {
     const exported = entries.map(({ path, file }) => {
@@ -62,12 +65,17 @@ export function outdatedApis(apis = publicApis()) {
   });
 }
 
+/** A path as the compiler writes it: with slashes on Windows, too. */
+function asCompiler(path) {
+  return path.replaceAll('\\', '/');
+}
+
 /** The import paths of a package, each with the file of its types. */
 function entriesOf(folder) {
   const { name, exports = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   const entries = Object.entries(exports).flatMap(([path, target]) => {
     const types = target.types ?? String(target.default ?? target).replace(/\.js$/, '.d.ts');
-    return types.endsWith('.d.ts') ? [{ path: path.replace('.', name), file: join(folder, types) }] : [];
+    return types.endsWith('.d.ts') ? [{ path: path.replace('.', name), file: asCompiler(join(folder, types)) }] : [];
   });
   return { folder, name, entries };
 }
@@ -79,7 +87,8 @@ function programOf(packages) {
   const host = ts.createCompilerHost(options);
   host.resolveModuleNameLiterals = (literals, from) =>
     literals.map(({ text }) => {
-      const file = text.startsWith('.') ? join(dirname(from), text.replace(/\.js$/, '.d.ts')) : files.get(text);
+      const declared = () => asCompiler(join(dirname(from), text.replace(/\.js$/, '.d.ts')));
+      const file = text.startsWith('.') ? declared() : files.get(text);
       const resolved = { resolvedFileName: file, extension: ts.Extension.Dts, isExternalLibraryImport: false };
       return { resolvedModule: file === undefined ? undefined : resolved };
     });

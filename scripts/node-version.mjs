@@ -24,6 +24,14 @@ export function vitestSentence(version) {
   return sentence && `${sentence} Run npm test -- FILE, which uses the one in node_modules.\n`;
 }
 
+/** Ends the process with a sentence if its Node.js is too old for TypeScript, which is imported after this call. */
+export function refuseOldNode() {
+  const sentence = oldNodeSentence();
+  if (sentence === undefined) return;
+  process.stdout.write(`${sentence} Use node_modules/.bin/node.\n`);
+  process.exit(1);
+}
+
 const [, script] = process.argv;
 if (script !== undefined && realpathSync(script) === fileURLToPath(import.meta.url)) {
   process.stdout.write(scriptSentence() ?? '');

@@ -1,6 +1,7 @@
 // Packs the published packages into packed/, and prints the line that installs them in a project.
 import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { build } from './build.mjs';
 import { ensureInstalled } from './installation.mjs';
 import { main, root, runNpm, step } from './processes.mjs';
 import { publishedFolders } from './workspaces.mjs';
@@ -12,6 +13,7 @@ const USUAL = /[/\\]parley-a2a(?:-cli|-console)?\.tgz$/;
 
 await main(async () => {
   await ensureInstalled();
+  await build(publishedFolders());
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
   const places = publishedFolders().flatMap((name) => ['-w', name]);

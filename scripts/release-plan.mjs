@@ -34,6 +34,41 @@ export function planRelease({ version, day, manifests, changelog, isClean }) {
   return { problems, files };
 }
 
+/** Arguments of npm that publish the packed file of a package. */
+export function publishCommand(file, { version, tag, provenance, registry }) {
+  return [
+    ...['publish', file, '--access', 'public', '--tag', tag ?? (version.includes('-') ? 'next' : 'latest')],
+    ...(provenance ? ['--provenance'] : []),
+    ...(registry === undefined ? [] : ['--registry', registry]),
+  ];
+}
+
+/** Arguments of npm that withdraw a version of a package: installing it warns with the reason. */
+export function withdrawCommand(name, { version, reason, registry }) {
+  return ['deprecate', `${name}@${version}`, reason, ...(registry === undefined ? [] : ['--registry', registry])];
+}
+
+/**
+ * The reasons why packages cannot be published. npm would give those of provenance after some packages were published.
+ * `tags` are those of the commit, `env` the variables of the process.
+ */
+export function publishProblems({ manifests, tags, isClean, provenance, env }) {
+  const published = manifests.filter((manifest) => manifest.private !== true);
+  const [{ version }] = published;
+  const hasToken =
+    (env.GITHUB_ACTIONS !== undefined && env.ACTIONS_ID_TOKEN_REQUEST_URL !== undefined) ||
+    (env.GITLAB_CI !== undefined && env.SIGSTORE_ID_TOKEN !== undefined);
+  const homeless = provenance ? published.filter(({ repository }) => repository === undefined) : [];
+  return [
+    ...(isClean ? [] : ['there are changes that are not committed']),
+    ...(tags.includes(`v${version}`) ? [] : [`the commit has no tag v${version}`]),
+    ...(provenance && !hasToken ? ['provenance needs OIDC tokens of GitHub Actions or GitLab CI'] : []),
+    ...(homeless.length === 0
+      ? []
+      : [`provenance needs "repository" in package.json of ${homeless.map(({ name }) => name).join(', ')}`]),
+  ];
+}
+
 /** A manifest with the new version of its package, if that is published, and of those that it needs. */
 function released(text, { names, current, version }) {
   const { name } = JSON.parse(text);

@@ -1,13 +1,13 @@
 // Makes a release: versions, changelog, commit and tag; then packages, their parts lists and their publication. Without
 // --apply and --publish it only says what it would do.
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from './build.mjs';
 import { ensureInstalled } from './installation.mjs';
 import { keepVersion, LAST_VERSION } from './last-version.mjs';
 import { main, root, run, runNpm, step } from './processes.mjs';
-import { planRelease } from './release-plan.mjs';
+import { planRelease, publishCommand, publishProblems, withdrawCommand } from './release-plan.mjs';
 import { publishedFolders, withNeeds, workspaces } from './workspaces.mjs';
 
 const HELP = `npm run release -- VERSION [options]
@@ -15,6 +15,7 @@ const HELP = `npm run release -- VERSION [options]
   VERSION           such as 1.2.3 or 1.2.3-rc.1, after the current one
   --apply           writes the versions, the changelog and the packed last version, commits and tags
   --publish         builds, packs into packed/, and publishes the version that is checked out
+  --withdraw TEXT   withdraws VERSION instead, with --publish: installing it warns with this text
   --provenance      npm states where the packages were built; needs a CI with OIDC tokens
   --tag NAME        the tag of npm; default: latest, or next for a version before 1.2.3
   --registry URL    default: that of npm's settings
@@ -32,37 +33,63 @@ await main(async () => {
       provenance: { type: 'boolean', default: false },
       tag: { type: 'string' },
       registry: { type: 'string' },
+      withdraw: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
   const [version] = positionals;
-  if (values.help || (version === undefined && !values.publish)) {
+  const isRelease = values.publish && values.withdraw === undefined;
+  if (values.help || (version === undefined && !isRelease)) {
     process.stdout.write(HELP);
     return values.help ? 0 : 2;
   }
+  if (values.withdraw !== undefined) return withdraw(version, values);
   if (version !== undefined) {
-    const isReady = await prepare(version, values.apply);
+    const isReady = await prepare(version, values);
     if (!isReady) return 1;
   }
   return values.publish ? publish(values) : 0;
 });
 
+/** The published packages, each after those that it needs: folder and manifest. */
+function publishedPackages() {
+  const published = publishedFolders();
+  return withNeeds(published)
+    .filter((folder) => published.includes(folder))
+    .map((folder) => ({ folder, manifest: JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')) }));
+}
+
+/** The output of a command of Git. */
+async function git(...args) {
+  return (await run('git', args, { quiet: true })).output.trim();
+}
+
+/** Tells the reasons against a release. Returns whether there are none. */
+function hasNone(problems) {
+  for (const problem of problems) process.stdout.write(`No release: ${problem}\n`);
+  return problems.length === 0;
+}
+
 /** Writes the new versions, or tells them. Resolves to false if there can be no release. */
-async function prepare(version, isApplied) {
+async function prepare(version, { apply: isApplied, ...options }) {
   const paths = ['package.json', ...workspaces().map(({ folder }) => `${folder}/package.json`)];
   const manifests = Object.fromEntries(paths.map((path) => [path, readFileSync(join(root, path), 'utf8')]));
-  const { output } = await run('git', ['status', '--porcelain'], { quiet: true });
   const { problems, files } = planRelease({
     version,
     day: new Date().toISOString().slice(0, 10),
     manifests,
     changelog: readFileSync(join(root, 'CHANGELOG.md'), 'utf8'),
-    isClean: output.trim() === '',
+    isClean: (await git('status', '--porcelain')) === '',
   });
-  for (const problem of problems) process.stdout.write(`No release: ${problem}\n`);
-  if (problems.length > 0) return false;
+  if (!hasNone(problems)) return false;
   const changed = [...Object.keys(files), 'package-lock.json', LAST_VERSION];
   for (const path of changed) process.stdout.write(`${isApplied ? 'Changes' : 'Would change'}: ${path}\n`);
+  if (!options.publish) {
+    for (const { manifest } of publishedPackages()) {
+      const command = publishCommand(`packed/${manifest.name}-${version}.tgz`, { version, ...options });
+      process.stdout.write(`Would then run: npm ${command.join(' ')}\n`);
+    }
+  }
   if (!isApplied) return true;
   await ensureInstalled();
   for (const [path, text] of Object.entries(files)) writeFileSync(join(root, path), text);
@@ -77,32 +104,45 @@ async function prepare(version, isApplied) {
   return true;
 }
 
-/** Packs and publishes all packages, each after those that it needs. Resolves to the exit code. */
-async function publish({ provenance, tag, registry }) {
+/** Packs and publishes all packages. Resolves to the exit code. */
+async function publish(options) {
+  const packages = publishedPackages();
+  const problems = publishProblems({
+    manifests: packages.map(({ manifest }) => manifest),
+    tags: (await git('tag', '--points-at', 'HEAD')).split('\n'),
+    isClean: (await git('status', '--porcelain')) === '',
+    provenance: options.provenance,
+    env: process.env,
+  });
+  if (!hasNone(problems)) return 1;
   await ensureInstalled();
-  await build();
-  const folder = join(root, 'packed');
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder);
-  const published = publishedFolders();
-  for (const place of withNeeds(published).filter((one) => published.includes(one))) {
-    const pack = ['pack', '-w', place, '--pack-destination', folder, '--loglevel=error'];
-    await step(`Packing ${place}`, () => runNpm(pack, { quiet: true }));
-    const { name, version, bundled = [] } = JSON.parse(readFileSync(join(root, place, 'package.json'), 'utf8'));
-    const file = readdirSync(folder).find((one) => one === `${name}-${version}.tgz`);
-    const sbom = ['sbom', '--sbom-format=cyclonedx', '--omit=dev', '-w', place, '--loglevel=error'];
+  await build(publishedFolders());
+  const packed = join(root, 'packed');
+  rmSync(packed, { recursive: true, force: true });
+  mkdirSync(packed);
+  for (const { folder, manifest } of packages) {
+    const { name, version, bundled = [] } = manifest;
+    const pack = ['pack', '-w', folder, '--pack-destination', packed, '--loglevel=error'];
+    await step(`Packing ${folder}`, () => runNpm(pack, { quiet: true }));
+    const sbom = ['sbom', '--sbom-format=cyclonedx', '--omit=dev', '-w', folder, '--loglevel=error'];
     await step(`Listing the parts of ${name}`, async () => {
       const listed = await runNpm(sbom, { quiet: true });
       if (listed.code === 0)
-        writeFileSync(join(folder, `${name}-${version}.cdx.json`), withBundled(listed.output, bundled));
+        writeFileSync(join(packed, `${name}-${version}.cdx.json`), withBundled(listed.output, bundled));
       return listed;
     });
-    const options = [
-      ...['--access', 'public', '--tag', tag ?? (version.includes('-') ? 'next' : 'latest')],
-      ...(provenance ? ['--provenance'] : []),
-      ...(registry === undefined ? [] : ['--registry', registry]),
-    ];
-    await step(`Publishing ${name}`, () => runNpm(['publish', join(folder, file), ...options], { quiet: true }));
+    const command = publishCommand(join(packed, `${name}-${version}.tgz`), { version, ...options });
+    await step(`Publishing ${name}`, () => runNpm(command, { quiet: true }));
+  }
+  return 0;
+}
+
+/** Withdraws a version of all packages, or tells the commands. Resolves to the exit code. */
+async function withdraw(version, { withdraw: reason, publish: isDone, registry }) {
+  for (const { manifest } of publishedPackages()) {
+    const command = withdrawCommand(manifest.name, { version, reason, registry });
+    if (isDone) await step(`Withdrawing ${manifest.name}`, () => runNpm(command, { quiet: true }));
+    else process.stdout.write(`Would run: npm ${command.join(' ')}\n`);
   }
   return 0;
 }

@@ -91,6 +91,48 @@ it('the rule notices a version and a binding', () => {
   expect(version && filesWith(version, codesOf(tree))).toEqual(['a.ts']);
 });
 
+/** The files outside of a room whose code has a word. */
+function filesBeside(word: string, room: string, texts = codes.get('packages/parley') ?? new Map()): readonly string[] {
+  return filesWith({ words: new RegExp(`\\b${word}\\b`), rooms: [room], elsewhere: [] }, texts);
+}
+
+it.each(['ApiKeys', 'BasicUsers', 'BearerTokens', 'ClientCertificates', 'JwtBearer', 'OAuth2', 'OpenIdConnect'])(
+  'the scheme %s is in auth/ and at most two files beside it',
+  (name) => {
+    // A hint for an application is no use of a scheme.
+    const hint = 'app/options/agent-options.ts';
+    const files = filesBeside(name, 'auth/').filter((path) => path !== hint);
+    expect(files.length, files.join('\n')).toBeLessThanOrEqual(2);
+    expect(files.length).toBeGreaterThan(0);
+  },
+);
+
+it.each([
+  ['headBytes', 'adapters/node/'],
+  ['headersMs', 'adapters/node/'],
+  ['requestMs', 'adapters/node/'],
+  ['pipelined', 'adapters/node/'],
+  ['stallMs', 'adapters/'],
+  ['listItems', 'server/'],
+  ['waitingMessages', 'server/'],
+  ['waitingPasswords', 'auth/'],
+  ['maxConfigs', 'server/'],
+  ['storeBytes', 'files/'],
+  ['uploadMs', 'files/'],
+])('the limit %s is in %s and at most three files beside it', (name, room) => {
+  const files = filesBeside(name, room);
+  expect(files.length, files.join('\n')).toBeLessThanOrEqual(3);
+  expect(files).toContain('telemetry/reached-limit.ts');
+});
+
+it('the rules of schemes and limits notice a file', () => {
+  const texts = new Map([
+    ['auth/a.ts', 'class ApiKeys {}'],
+    ['app/b.ts', 'new ApiKeys()'],
+  ]);
+  expect(filesBeside('ApiKeys', 'auth/', texts)).toEqual(['app/b.ts']);
+});
+
 it('CONTRIBUTING.md names this list', () => {
   expect(readFileSync(`${root}/CONTRIBUTING.md`, 'utf8')).toContain(
     '`test/architecture/versions-and-bindings.test.ts`',

@@ -3,15 +3,13 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { freePort } from '../interop/example-server.js';
-import { TestRegistry } from '../scripts/test-registry.js';
 import { firstMinutesBound } from '../support/first-minutes.js';
+import { NpmRegistry } from '../support/servers/npm-registry.js';
 import { buildImage } from './dockerfile-steps.js';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
 
 /** Its time, as a multiple of the time in which the official SDK and Express are installed. */
@@ -23,13 +21,11 @@ const ROUNDS = 3;
 /** Takes minutes, and packages of the registry. */
 describe.runIf(process.env.TEST_LONG !== undefined)('from the registry', { timeout: 900_000 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-first-answer-'));
-  let registry: TestRegistry;
+  let registry: NpmRegistry;
 
   beforeAll(async () => {
-    registry = await TestRegistry.start(folder);
-    const env = { ...process.env, npm_config_userconfig: registry.userConfig };
-    for (const name of ['parley', 'testing', 'create-parley-a2a'])
-      await run('npm', ['publish', '-w', `packages/${name}`, '--registry', registry.url], { cwd: root, env });
+    registry = await NpmRegistry.start(folder);
+    await registry.publish(['parley', 'testing', 'create-parley-a2a'].map((name) => `./packages/${name}`));
   }, 300_000);
 
   afterAll(() => {

@@ -4,10 +4,13 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { refuseOldNode } from '../../scripts/node-version.mjs';
 import { ownNode, root, run } from '../../scripts/processes.mjs';
 import { anyPython } from '../../scripts/python-environment.mjs';
 import { countLine } from '../../scripts/suites.mjs';
-import { startExampleServer } from '../support/example-server.mjs';
+
+refuseOldNode();
+const { startExampleServer } = await import('../support/example-server.mjs');
 
 /** Address of the server in the documents. */
 const WRITTEN = 'http://127.0.0.1:8080';

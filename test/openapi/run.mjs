@@ -5,11 +5,14 @@ import { readFileSync, rmSync } from 'node:fs';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { planted } from '../../packages/parley/test/planted-secrets.ts';
+import { refuseOldNode } from '../../scripts/node-version.mjs';
 import { root, run } from '../../scripts/processes.mjs';
 import { pythonWith } from '../../scripts/python-environment.mjs';
 import { countLine, sum } from '../../scripts/suites.mjs';
-import { startExampleServer } from '../support/example-server.mjs';
+
+refuseOldNode();
+const { planted } = await import('../../packages/parley/test/planted-secrets.ts');
+const { startExampleServer } = await import('../support/example-server.mjs');
 
 const folder = join(root, 'test/openapi');
 const long = process.env.TEST_LONG !== undefined;

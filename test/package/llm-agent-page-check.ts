@@ -7,9 +7,9 @@ import { expect, it, vi } from 'vitest';
 import { buildImage } from '../create/dockerfile-steps.js';
 import { Reader, type Step, stepsOf } from '../docs/steps.js';
 import { freePort } from '../interop/example-server.js';
+import { NpmRegistry } from '../support/servers/npm-registry.js';
 import { PostgresServer } from '../support/servers/postgres-server.js';
 import { MINUTES } from './created-project.js';
-import { loopbackRegistry } from './loopback-registry.js';
 import { repository, suite } from './packed.js';
 
 const run = promisify(execFile);
@@ -209,8 +209,9 @@ it.runIf(isLong)(
   'the page of an LLM agent in production can be followed literally',
   { timeout: 10 * MINUTES },
   async () => {
-    const registry = await loopbackRegistry(Object.values(suite.tarballs));
+    const registry = await NpmRegistry.start(join(suite.project, '../registry-of-page'));
     try {
+      await registry.publish(Object.values(suite.tarballs));
       await using database = await PostgresServer.start();
       const port = String(await freePort());
       await using newcomer = new Newcomer(registry.url, port, await database.newDatabase());
@@ -234,7 +235,7 @@ it.runIf(isLong)(
       for (const [series] of rules.join('').matchAll(/\ba2a_\w+/g))
         expect(metrics).toMatch(new RegExp(`^# TYPE ${series} `, 'm'));
     } finally {
-      await registry.close();
+      registry.stop();
     }
   },
 );

@@ -5,8 +5,8 @@ import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { firstMinutesBound } from '../support/first-minutes.js';
 import { median } from '../support/median.js';
+import { NpmRegistry } from '../support/servers/npm-registry.js';
 import { expectLight } from './installed.js';
-import { loopbackRegistry } from './loopback-registry.js';
 import { inProject, repository, suite, tarballOf, usualTarballs } from './packed.js';
 
 const ROUNDS = 7;
@@ -62,9 +62,10 @@ it.runIf(isLong)('npm installs the library in at most 1.5 times the time of the 
   const text = readFileSync(join(repository, 'package.json'), 'utf8');
   const { devDependencies } = JSON.parse(text) as { readonly devDependencies: Readonly<Record<string, string>> };
   const official = ['@a2a-js/sdk', 'express'].map((name) => `${name}@${devDependencies[name]}`);
-  const registry = await loopbackRegistry([tarballOf('parley-a2a')]);
+  const registry = await NpmRegistry.start(join(suite.project, '../registry-of-weights'));
   const rounds: { own: number; theirs: number }[] = [];
   try {
+    await registry.publish([tarballOf('parley-a2a')]);
     // The first round fills the cache of npm and does not count.
     for (let round = 0; round <= INSTALLS; round += 1)
       rounds.push({
@@ -72,7 +73,7 @@ it.runIf(isLong)('npm installs the library in at most 1.5 times the time of the 
         theirs: await installMs(`theirs-${round}`, official, registry.url),
       });
   } finally {
-    await registry.close();
+    registry.stop();
   }
   const own = median(rounds.slice(1).map((round) => round.own));
   const theirs = median(rounds.slice(1).map((round) => round.theirs));

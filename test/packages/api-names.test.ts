@@ -128,6 +128,37 @@ it('names functions as imperative verbs, conversions, questions or by what they 
   expect(NOUNS.filter((name) => !names.has(name))).toEqual([]);
 });
 
+const KEYWORDS = 'export|declare|abstract|readonly|static|async|function|class|interface|type|const|get';
+const DEPRECATED = new RegExp(`@deprecated([^@]*?)\\*/\\s*(?:(?:${KEYWORDS}) )*(\\w+)`, 'g');
+
+/** Deprecated declarations that do not say what to use instead, or that the changelog does not name. */
+function deprecationProblems(path: string, text: string, changelog: string): readonly string[] {
+  const found = text.matchAll(DEPRECATED);
+  return [...found].flatMap(([, hint = '', name = '']) => [
+    ...(/\bUse /.test(hint) ? [] : [`${path}: ${name} does not say what to use`]),
+    ...(changelog.includes(`\`${name}\``) ? [] : [`${path}: the changelog does not name ${name}`]),
+  ]);
+}
+
+it('a deprecated name says what to use instead, and is in the changelog', () => {
+  const changelog = readFileSync(`${root}/CHANGELOG.md`, 'utf8');
+  const files = execFileSync('git', ['ls-files', 'packages/*/src/*.ts'], { cwd: root, encoding: 'utf8' }).trim();
+  const sources = files.split('\n').filter((path) => !path.endsWith('.test.ts'));
+  expect(sources.length).toBeGreaterThan(500);
+  const problems = sources.flatMap((path) =>
+    deprecationProblems(path, readFileSync(`${root}/${path}`, 'utf8'), changelog),
+  );
+  expect(problems).toEqual([]);
+});
+
+it.each([
+  ['/** @deprecated */\nexport function open(): void {}', '`open`', ['a.ts: open does not say what to use']],
+  ['/** @deprecated Use `start`. */\n  readonly begin?: number;', '', ['a.ts: the changelog does not name begin']],
+  ['/** @deprecated Use `start`. */\nexport class Beginning {}', '`Beginning` is deprecated', []],
+])('the rule of deprecated names reads %j', (text, changelog, problems) => {
+  expect(deprecationProblems('a.ts', text, changelog)).toEqual(problems);
+});
+
 const IMPORT = /import (?:type )?\{([^}]*)\} from '(parley-a2a[\w/-]*)'/g;
 
 function pairs(paths: readonly string[]): (readonly string[])[] {

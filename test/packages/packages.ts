@@ -10,6 +10,7 @@ export interface Manifest {
   readonly version: string;
   readonly engines: Readonly<Record<string, string>>;
   readonly files?: readonly string[];
+  readonly exports?: Readonly<Record<string, unknown>>;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly peerDependencies?: Readonly<Record<string, string>>;
   readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
@@ -20,12 +21,15 @@ export function manifestOf(folder: string): Manifest {
   return JSON.parse(readFileSync(`${PACKAGES}/${folder}/package.json`, 'utf8')) as Manifest;
 }
 
-/** The folders of the libraries beside the core that npm gets: they have the core as a peer. */
+/** The folders of the packages that npm gets. */
+export const PUBLISHED = readdirSync(PACKAGES).filter((folder) => manifestOf(folder).private !== true);
+
+/** Those that have what they need in bundles of their own. */
+const BUNDLED = ['cli', 'console', 'create-parley-a2a'];
+
+/** The folders of the libraries beside the core that npm gets. */
 export function librariesBeside(): readonly string[] {
-  return readdirSync(PACKAGES).filter((folder) => {
-    const { private: isPrivate, peerDependencies = {} } = manifestOf(folder);
-    return isPrivate !== true && 'parley-a2a' in peerDependencies;
-  });
+  return PUBLISHED.filter((folder) => folder !== 'parley' && !BUNDLED.includes(folder));
 }
 
 /** The packages that a library needs, apart from the core. */

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { scriptSentence, vitestSentence } from '../../scripts/node-version.mjs';
@@ -35,6 +36,7 @@ it.each(['22.19.0', '22.20.1', '24.0.0'])('Node.js %s is new enough', (version) 
 it.each([
   ['npm install', ['scripts/node-version.mjs'], 0],
   ['a script', ['scripts/release.mjs', '--help'], 0],
+  ['a suite of its own', ['test/docs/run.mjs'], 1],
   ['one file of tests', ['node_modules/vitest/vitest.mjs', 'run', 'test/scripts/release-plan.test.ts'], 1],
 ])('%s says that Node.js is too old', (_, args, status) => {
   const old = `data:text/javascript,Object.defineProperty(process.versions,'node',{value:'20.11.1'})`;
@@ -43,6 +45,27 @@ it.each([
     /^Parley needs Node\.js .* or newer; this is 20\.11\.1\./,
   );
   expect(ran.status).toBe(status);
+});
+
+/** The TypeScript and the packages of the repository that a script and its modules import before it runs. */
+function newerBehind(path: string, seen = new Set<string>()): readonly string[] {
+  if (path.endsWith('.ts')) return [path];
+  if (seen.has(path)) return [];
+  seen.add(path);
+  const imports = readFileSync(path, 'utf8').matchAll(/^(?:import|export)\b[^;']*'([^']+)';$/gm);
+  return Array.from(imports, ([, specifier = '']) => specifier).flatMap((specifier) => {
+    if (specifier.startsWith('parley-a2a')) return [specifier];
+    return specifier.startsWith('.') ? newerBehind(join(path, '..', specifier), seen) : [];
+  });
+}
+
+it('scripts that Node.js 20 may start import nothing newer before they look at its version', () => {
+  const suites = readdirSync(join(root, 'test')).map((folder) => join(root, 'test', folder, 'run.mjs'));
+  const commands = readdirSync(join(root, 'scripts')).map((name) => join(root, 'scripts', name));
+  const scripts = [...suites, ...commands].filter((path) => path.endsWith('.mjs') && existsSync(path));
+  expect(scripts.length).toBeGreaterThan(40);
+  expect(scripts.flatMap((path) => newerBehind(path))).toEqual([]);
+  expect(newerBehind(join(root, 'test/support/example-server.mjs'))).not.toEqual([]);
 });
 
 it('the workflow runs on every platform that the documents name', () => {

@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
 interface Release {
@@ -8,8 +10,25 @@ interface Release {
   readonly isClean: boolean;
 }
 
+interface Publication {
+  readonly manifests: readonly object[];
+  readonly tags: readonly string[];
+  readonly isClean: boolean;
+  readonly provenance: boolean;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+interface PublishOptions {
+  readonly version: string;
+  readonly tag?: string;
+  readonly provenance?: boolean;
+  readonly registry?: string;
+}
+
 const module: string = new URL('../../scripts/release-plan.mjs', import.meta.url).href;
-const { planRelease } = (await import(module)) as {
+const { planRelease, publishCommand, publishProblems } = (await import(module)) as {
+  publishCommand(file: string, options: PublishOptions): readonly string[];
+  publishProblems(publication: Publication): readonly string[];
   planRelease(release: Release): {
     readonly problems: readonly string[];
     readonly files: Readonly<Record<string, string>>;
@@ -63,5 +82,59 @@ describe('a release', () => {
   ])('may follow %s as %s', (current, version) => {
     const manifests = { 'a/package.json': CORE.replace('"version": "0.1.0"', `"version": "${current}"`) };
     expect(planRelease({ ...READY, manifests, version }).problems).toEqual([]);
+  });
+});
+
+describe('a publication', () => {
+  const GITHUB = { GITHUB_ACTIONS: 'true', ACTIONS_ID_TOKEN_REQUEST_URL: 'https://token.example' };
+  const repository = { type: 'git', url: 'https://git.example/parley' };
+  const READY_TO_PUBLISH: Publication = {
+    manifests: [
+      { name: 'parley-a2a', version: '0.2.0', repository },
+      { name: 'example', private: true },
+    ],
+    tags: ['v0.2.0'],
+    isClean: true,
+    provenance: true,
+    env: GITHUB,
+  };
+
+  it.each<[changed: Partial<Publication>]>([
+    [{}],
+    [{ env: { GITLAB_CI: 'true', SIGSTORE_ID_TOKEN: 'token' } }],
+    [{ provenance: false, env: {}, manifests: [{ name: 'parley-a2a', version: '0.2.0' }] }],
+  ])('has nothing against it with %o', (changed) => {
+    expect(publishProblems({ ...READY_TO_PUBLISH, ...changed })).toEqual([]);
+  });
+
+  it.each<[changed: Partial<Publication>, problem: string]>([
+    [{ env: {} }, 'OIDC'],
+    [{ env: { GITHUB_ACTIONS: 'true' } }, 'OIDC'],
+    [{ manifests: [{ name: 'parley-a2a', version: '0.2.0' }] }, 'of parley-a2a'],
+    [{ isClean: false }, 'not committed'],
+    [{ tags: ['v0.1.0'] }, 'no tag v0.2.0'],
+  ])('is refused with %o', (changed, problem) => {
+    const problems = publishProblems({ ...READY_TO_PUBLISH, ...changed });
+    expect(problems).toEqual([expect.stringContaining(problem)]);
+  });
+
+  it.each<[options: PublishOptions, more: string]>([
+    [{ version: '0.2.0' }, '--tag latest'],
+    [{ version: '0.2.0-rc.1' }, '--tag next'],
+    [{ version: '0.2.0', tag: 'lts' }, '--tag lts'],
+    [{ version: '0.2.0', provenance: true }, '--tag latest --provenance'],
+    [{ version: '0.2.0', registry: 'http://127.0.0.1/' }, '--tag latest --registry http://127.0.0.1/'],
+  ])('runs npm with %o', (options, more) => {
+    expect(publishCommand('a.tgz', options).join(' ')).toBe(`publish a.tgz --access public ${more}`);
+  });
+
+  it('ends before it builds, if npm could not make the provenance', () => {
+    const script = fileURLToPath(new URL('../../scripts/release.mjs', import.meta.url));
+    const { PATH, HOME } = process.env;
+    const args = [script, '--publish', '--provenance', '--registry', 'http://127.0.0.1:9/'];
+    const { status, stdout } = spawnSync(process.execPath, args, { env: { PATH, HOME }, encoding: 'utf8' });
+    expect(stdout).toContain('No release: provenance needs OIDC tokens of GitHub Actions or GitLab CI\n');
+    expect(stdout).not.toMatch(/^(?!No release: )./m);
+    expect(status).toBe(1);
   });
 });

@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { TestRegistry } from './test-registry.js';
+import { NpmRegistry } from '../support/servers/npm-registry.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const VERSION = '0.2.0';
@@ -20,7 +20,7 @@ describe.runIf(process.env.TEST_LONG !== undefined)('a release', { timeout: 900_
   const folder = mkdtempSync(join(tmpdir(), 'parley-release-'));
   const clone = join(folder, 'clone');
   const home = join(folder, 'home');
-  let registry: TestRegistry;
+  let registry: NpmRegistry;
 
   /** Runs a command with the settings of npm of the machine, and with the credential for the registry on loopback. */
   const ran = (command: string, args: readonly string[], cwd: string, more: NodeJS.ProcessEnv = {}) => {
@@ -33,7 +33,7 @@ describe.runIf(process.env.TEST_LONG !== undefined)('a release', { timeout: 900_
   };
 
   beforeAll(async () => {
-    registry = await TestRegistry.start(folder);
+    registry = await NpmRegistry.start(folder);
     await run('git', ['clone', '--quiet', root, clone]);
   }, 300_000);
 
@@ -45,7 +45,17 @@ describe.runIf(process.env.TEST_LONG !== undefined)('a release', { timeout: 900_
   it('changes nothing unless it is told to', async () => {
     const { stdout } = await ran(process.execPath, ['scripts/release.mjs', VERSION], clone);
     expect(stdout).toContain('Would change: packages/parley/package.json\n');
+    const command = `publish packed/parley-a2a-cli-${VERSION}.tgz --access public --tag latest`;
+    expect(stdout).toContain(`Would then run: npm ${command}\n`);
     expect((await ran('git', ['status', '--porcelain'], clone)).stdout).toBe('');
+  });
+
+  it('packs what it has built, in a clone without any build', async () => {
+    await ran(process.execPath, ['scripts/pack.mjs'], clone);
+    for (const name of PUBLISHED) {
+      const { stdout } = await run('tar', ['-tzf', join(clone, 'packed', `${name}.tgz`)]);
+      expect(stdout, name).toMatch(/^package\/(?:dist|bundle)\/.+\.js$/m);
+    }
   });
 
   it('is committed, tagged and published', async () => {
@@ -80,5 +90,38 @@ describe.runIf(process.env.TEST_LONG !== undefined)('a release', { timeout: 900_
     expect(stdout).toMatch(/ function\n$/);
     const cli = ['--yes', '--package', 'parley-a2a-cli', 'parley', '--version'];
     expect((await ran('npx', cli, home, env)).stdout).toBe(`parley ${VERSION}\n`);
+  });
+
+  it('is withdrawn: npm warns of it with the reason', async () => {
+    const reason = 'It loses tasks. Use 0.0.2';
+    const stubs = PUBLISHED.map((name) => {
+      const place = join(folder, 'stubs', name);
+      mkdirSync(place, { recursive: true });
+      writeFileSync(join(place, 'package.json'), JSON.stringify({ name, version: '0.0.1' }));
+      return place;
+    });
+    await registry.publish(stubs);
+    const args = ['scripts/release.mjs', '0.0.1', '--withdraw', reason, '--registry', registry.url];
+    const { stdout } = await ran(process.execPath, args, root);
+    expect(stdout).toContain(`Would run: npm deprecate parley-a2a-grpc@0.0.1 ${reason}`);
+    const reasonOf = async (name: string) => {
+      const { deprecated } = await (await fetch(`${registry.url}${name}/0.0.1`)).json();
+      return deprecated as string | undefined;
+    };
+    expect(await reasonOf('parley-a2a')).toBeUndefined();
+    await ran(process.execPath, [...args, '--publish'], root);
+    for (const name of PUBLISHED) expect(await reasonOf(name), name).toBe(reason);
+    const place = join(folder, 'warned');
+    mkdirSync(place);
+    const install = ['install', 'parley-a2a@0.0.1', '--registry', registry.url, '--prefix', place];
+    expect((await ran('npm', install, place)).stderr).toContain(reason);
+  });
+
+  it('has provenance only where npm can make it', async () => {
+    const place = join(folder, 'with-provenance');
+    mkdirSync(place);
+    writeFileSync(join(place, 'package.json'), '{ "name": "parley-a2a", "version": "0.0.3" }');
+    const args = ['publish', place, '--provenance', '--access', 'public', '--registry', registry.url];
+    await expect(ran('npm', args, place)).rejects.toThrow('Automatic provenance generation not supported');
   });
 });

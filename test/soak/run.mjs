@@ -8,13 +8,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openStorage } from 'parley-a2a/storage';
+import { refuseOldNode } from '../../scripts/node-version.mjs';
 import { countLine } from '../../scripts/suites.mjs';
-import { watchedOutputs } from '../support/shown-secrets.mjs';
 import { asDear, flat, steady } from './checks.mjs';
-import { Client, jsonRpc } from './client.mjs';
-import { checkTasks } from './invariants.mjs';
-import { TIMED, Traffic } from './traffic.mjs';
+
+refuseOldNode();
+const { openStorage } = await import('parley-a2a/storage');
+const { watchedOutputs } = await import('../support/shown-secrets.mjs');
+const { checkTasks } = await import('./invariants.mjs');
+const { Client, jsonRpc } = await import('./client.mjs');
+const { TIMED, Traffic } = await import('./traffic.mjs');
 
 /**
  * V8 enlarges its young generation once, at any time: about 50 MB of RSS that are no leak. Here it has its full size

@@ -10,7 +10,7 @@ const folder = fileURLToPath(new URL('..', import.meta.url));
 const TAKEN =
   /^(?:parley-a2a(?:\/(?:binding-kit|client|kit|server-settings|tools|validation))?|parley-a2a-(?:capnweb|conformance|grpc|mcp|mutual-tls|postgres|redis)|create-parley-a2a|typebox(?:\/.+)?)$/;
 const LIBRARY = /^parley-a2a(?:\/(.+))?$/;
-const FOREIGN = /^.*node_modules\/((?:@[^/]+\/)?[^/]+)\//;
+const FOREIGN = /^.*node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)[\\/]/;
 /** Modules that at least so many commands and lazy imports share make one file: most commands load most of them. */
 const SHARED_BY = 6;
 
@@ -65,7 +65,7 @@ for (const path of output.flatMap((file) => (file.type === 'chunk' ? file.module
   const [place, name] = FOREIGN.exec(path) ?? [];
   if (name === undefined) continue;
   const license = readdirSync(place).find((file) => /^license/i.test(file));
-  copyFileSync(join(place, license), `${folder}bundle/LICENSE.${name.replace('/', '+')}`);
+  copyFileSync(join(place, license), `${folder}bundle/LICENSE.${name.replace(/[\\/]/, '+')}`);
 }
 
 // `parley error` reads this reference.

@@ -10,7 +10,7 @@ const here = fileURLToPath(new URL('..', import.meta.url));
 
 await main(async () => {
   const copy = process.argv[2] === 'copy';
-  if (copy) await build();
+  if (copy) await build(['packages/parley']);
   for (const path of BORROWED) {
     rmSync(join(here, path), { recursive: true, force: true });
     if (copy) cpSync(join(root, path), join(here, path), { recursive: true, filter: isForUsers });

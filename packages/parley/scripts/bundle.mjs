@@ -20,9 +20,11 @@ const WORKER_SOURCE = `../store/sqlite/${WORKER}.js`;
  * Code of rooms that load where there is no Node.js. The modules of a room that at least so many subpaths need become
  * one file. Bundlers of users can leave out the rooms that they do not need.
  */
-const PORTABLE = /dist\/(?!adapters\/(?!fetch|hono)|files\/directory|store\/(?:sqlite|remote)|exports)/;
+const PORTABLE = /\/dist\/(?!adapters\/(?!fetch|hono)|files\/directory|store\/(?:sqlite|remote)|exports)/;
 const SHARED_BY = 6;
-const roomOf = (path) => /dist\/([\w-]+)\//.exec(path)?.[1] ?? 'shared';
+/** The bundler gives paths of the system. */
+const withSlashes = (path) => path.replaceAll('\\', '/');
+const roomOf = (path) => /\/dist\/([\w-]+)\//.exec(withSlashes(path))?.[1] ?? 'shared';
 
 /** True for a package whose code is part of the bundle, with its license. */
 const isBundled = (id) => bundled.some((name) => id === name || id.startsWith(`${name}/`));
@@ -33,13 +35,14 @@ await build({
     ...Object.fromEntries(names.map((name) => [name, `dist/exports/${name}.js`])),
     [WORKER]: `dist/store/sqlite/${WORKER}.js`,
   },
-  external: (id) => /^[^./]/.test(id) && !isBundled(id),
+  // Asked again with the resolved path of each module, which begins with a letter on Windows.
+  external: (id, _importer, isResolved) => !isResolved && /^[^./]/.test(id) && !isBundled(id),
   platform: 'neutral',
   plugins: [
     {
       name: 'place of the thread of SQLite',
       transform: {
-        filter: { id: /exports\/open-sqlite\.js$/ },
+        filter: { id: /exports[\\/]open-sqlite\.js$/ },
         handler(code) {
           if (!code.includes(WORKER_SOURCE)) this.error(`${WORKER_SOURCE} is not named`);
           return code.replace(WORKER_SOURCE, `./${WORKER}.js`);
@@ -57,8 +60,13 @@ await build({
     comments: { jsdoc: false },
     codeSplitting: {
       groups: [
-        ...bundled.map((name) => ({ name, test: (path) => path.includes(`/node_modules/${name}/`) })),
-        { name: roomOf, debugName: 'rooms', test: PORTABLE, minShareCount: SHARED_BY },
+        ...bundled.map((name) => ({ name, test: (path) => withSlashes(path).includes(`/node_modules/${name}/`) })),
+        {
+          name: roomOf,
+          debugName: 'rooms',
+          test: (path) => PORTABLE.test(withSlashes(path)),
+          minShareCount: SHARED_BY,
+        },
       ],
     },
   },

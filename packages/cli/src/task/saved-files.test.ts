@@ -1,5 +1,6 @@
+import { basename } from 'node:path';
 import { expect, it } from 'vitest';
-import { safeName } from './saved-files.js';
+import { SavedFiles, safeName } from './saved-files.js';
 
 it.each([
   ['report.pdf', 'report.pdf'],
@@ -14,6 +15,19 @@ it.each([
   ['invoice\u202efdp.exe', 'invoice_fdp.exe'],
   ['a\u2066b\u2069c\u200ed\u061ce', 'a_b_c_d_e'],
   ['a\u2028b\u0085c', 'a_b_c'],
+  ['NUL', '_NUL'],
+  ['com1.tar.gz', '_com1.tar.gz'],
+  ['Con .txt', '_Con .txt'],
+  ['console.txt', 'console.txt'],
+  ['report. .', 'report'],
 ])('an agent that calls a file %j gets %j', (name, safe) => {
   expect(safeName(name)).toBe(safe);
+});
+
+it('files whose names differ in case or in the form of a letter get two places, as not all disks tell them apart', () => {
+  const saved = new SavedFiles('out', true);
+  const places = ['a.txt', 'A.txt', 'a.TXT', 'caf\u00e9', 'cafe\u0301'].map((filename) =>
+    saved.place({ text: '', filename }, { artifactId: 'one' }),
+  );
+  expect(places.map((path) => basename(path))).toEqual(['a.txt', 'A-2.txt', 'a-3.TXT', 'caf\u00e9', 'cafe\u0301-2']);
 });

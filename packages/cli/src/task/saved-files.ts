@@ -51,12 +51,13 @@ export class SavedFiles {
     this.files.push({ path, artifactId, mediaType: part.mediaType ?? null, bytes: content.length });
   }
 
-  /** Two parts of one name become two files. */
+  /** Two parts of one name become two files. Windows and macOS take `A.txt` and `a.txt` for one. */
   #free(name: string): string {
     const [, base = name, extension = ''] = /^(.+?)(\.[^.]*)?$/.exec(name) ?? [];
+    const key = (one: string) => one.normalize('NFC').toLowerCase();
     let free = name;
-    for (let number = 2; this.#names.has(free); number++) free = `${base}-${number}${extension}`;
-    this.#names.add(free);
+    for (let number = 2; this.#names.has(key(free)); number++) free = `${base}-${number}${extension}`;
+    this.#names.add(key(free));
     return free;
   }
 }
@@ -113,14 +114,20 @@ function withExtension(name: string, extension: string): string {
   return /\.[a-z][a-z0-9]{0,7}$/i.test(name) ? name : `${name}.${extension}`;
 }
 
-/** Returns a safe file name for any name that an agent gives. */
+/** Names of devices on Windows, with any extension. */
+const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?= *(?:\.|$))/i;
+
+/** Returns a safe file name for any name that an agent gives. It is safe on all systems. */
 export function safeName(name: string): string {
   const last = name.split(/[/\\]/).at(-1) ?? '';
   const clean = last
     .slice(0, 1000)
     .replaceAll(/[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}<>:"|?*]/gu, '_')
     .replace(/^\.+/, '_')
-    .slice(0, 200);
+    .slice(0, 200)
+    // Windows leaves them out.
+    .replace(/[. ]+$/, '')
+    .replace(DEVICE, '_$&');
   return clean.trim() === '' ? 'file' : clean;
 }
 

@@ -7,7 +7,7 @@ import { isLegacy } from '../operations/versions.js';
 import { LoadedOnDemand } from '../runtime/loaded-on-demand.js';
 import { mapHandler } from '../server/map-handler.js';
 import type { RequestHandler } from '../server/request-handler.js';
-import { KEY_SET_PATH, type KeySource } from './key-set-extension.js';
+import { KEY_SET_PATH, type PublishedKeys } from './key-set-extension.js';
 import type { SignedCards } from './signed-cards.js';
 
 /** Loads the code and the keys that sign cards, once. Rejects with an OptionsError if a key cannot be used. */
@@ -29,7 +29,7 @@ export function cardSigning(subject: string, options: CardSigningOptions, url: s
 }
 
 /** The public keys of the signatures of cards. */
-export function cardKeys(load: LoadSignedCards): KeySource {
+export function cardKeys(load: LoadSignedCards): PublishedKeys {
   return async () => (await load()).publicKeys;
 }
 

@@ -6,10 +6,10 @@ import { readOnly } from './middleware/method-filter.js';
 export const KEY_SET_PATH = '/.well-known/jwks.json';
 
 /** Public keys of one use, or the function that loads them. */
-export type KeySource = readonly object[] | (() => Promise<readonly object[]>);
+export type PublishedKeys = readonly object[] | (() => Promise<readonly object[]>);
 
 /** The public keys with which the host signs (RFC 7517 §5), of all uses in one set. All callers may read them. */
-export function keySetExtension(sources: readonly KeySource[]): HostExtension {
+export function keySetExtension(sources: readonly PublishedKeys[]): HostExtension {
   const exchange = readOnly(async () => {
     const sets = await Promise.all(sources.map((source) => (typeof source === 'function' ? source() : source)));
     return jsonAnswer({

@@ -94,8 +94,8 @@ export interface ConnectOptions extends InterfaceWishes, CallDefaults {
    */
   readonly cardHeaders?: Readonly<Record<string, string>>;
   /**
-   * Requires a signature by a trusted key on the card and the extended card. Unsigned members are left out. Needs the
-   * package `jose`. Absent: signatures are not verified.
+   * Requires a signature by a trusted key on the card and the extended card. Unsigned members are left out.
+   * Absent: signatures are not verified.
    */
   readonly signatures?: SignatureOptions;
   readonly logger?: Logger;

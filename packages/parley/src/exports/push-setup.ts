@@ -1,5 +1,5 @@
 import { modulesOfNode } from '../adapters/node/modules-of-node.js';
-import type { KeySource } from '../app/key-set-extension.js';
+import type { PublishedKeys } from '../app/key-set-extension.js';
 import type { PushOptions } from '../app/options/push-options.js';
 import type { PushPorts } from '../app/push-delivery.js';
 import { OptionsError } from '../errors/options-error.js';
@@ -51,7 +51,7 @@ async function loadedSend(ofApplication: DocumentFetch | undefined, guard: Desti
 }
 
 /** The public keys of signatures. */
-export function publishedKeys(push: boolean | PushOptions): readonly KeySource[] {
+export function publishedKeys(push: boolean | PushOptions): readonly PublishedKeys[] {
   if (typeof push === 'boolean' || push.signature === undefined) return [];
   const { signature } = push;
   return [async () => signature.keys.map((await import('../push/signing-keys.js')).publicKeyOf)];

@@ -37,7 +37,7 @@ type TaskReads = Pick<TaskStorage, 'task' | 'records'>;
 const LOG_BYTES = 4_194_304;
 
 /** The form of notifications. */
-export interface NotificationForm {
+export interface NotificationFormOptions {
   readonly codec: WireCodec;
   /** Absent: events and tasks are sent as stored. */
   readonly change: NotificationChange | undefined;
@@ -46,7 +46,7 @@ export interface NotificationForm {
 /** The notifications of a claimed queue in order, in the form of the protocol version of its configuration. */
 export function notificationsOf(
   claim: DeliveryClaim,
-  { codec, change }: NotificationForm,
+  { codec, change }: NotificationFormOptions,
   storage: TaskReads,
 ): Iterable<Notification | UnwrittenNotification> | AsyncIterable<Notification | UnwrittenNotification> {
   const { encodeTask } = codec.notification;
@@ -79,7 +79,7 @@ function written(seq: number, write: () => string): Notification | UnwrittenNoti
   }
 }
 
-interface TaskForm extends Pick<NotificationForm, 'change'> {
+interface TaskForm extends Pick<NotificationFormOptions, 'change'> {
   readonly encodeTask: (task: Task) => string;
 }
 

@@ -24,7 +24,7 @@ export interface AgentsOfHost {
 }
 
 /** The agent under one path. */
-export interface AgentPlace {
+export interface AgentAtPath {
   readonly options: AgentOptions;
   /** The path where the options stand. */
   readonly home: string;
@@ -32,7 +32,7 @@ export interface AgentPlace {
 }
 
 /** The agent under a path. Takes agents without problems. */
-export function agentAt(agents: AgentsByPath, path: string): AgentPlace {
+export function agentAt(agents: AgentsByPath, path: string): AgentAtPath {
   const entry = agents[path] as AgentOptions | SameAgent;
   if (!('sameAs' in entry)) return { options: entry, home: path, versions: entry.versions };
   const options = agents[entry.sameAs] as AgentOptions;

@@ -136,7 +136,7 @@ export interface HostOptions {
    */
   readonly bodyMemory?: number;
   /**
-   * Signs the cards with these keys: `{ keys }`. Needs `url` and the package `jose`.
+   * Signs the cards with these keys: `{ keys }`. Needs `url`.
    * @defaultValue none
    * @see docs/configuration.md#signed-cards
    */

@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, vi } from 'vitest';
-import { freePort } from '../interop/example-server.js';
+import { freePort } from '../../interop/example-server.js';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
+const root = fileURLToPath(new URL('../../..', import.meta.url));
 /** A registry for npm. Not every registry has the tag of `node-fetch` that it asks for. */
 const VERDACCIO = '6.10.4';
 const TOOLS = { private: true, dependencies: { verdaccio: VERDACCIO }, overrides: { 'node-fetch': '2.7.0' } };
 const run = promisify(execFile);
 
 /** A registry on loopback for the packages of this repository. It gets all others from the registry of the machine. */
-export class TestRegistry {
+export class NpmRegistry {
   readonly url: string;
   /** A file of npm's settings with the credential for it. */
   readonly userConfig: string;
@@ -26,7 +26,7 @@ export class TestRegistry {
   }
 
   /** Starts one that keeps its packages in a folder. */
-  static async start(folder: string): Promise<TestRegistry> {
+  static async start(folder: string): Promise<NpmRegistry> {
     const tools = join(root, '.cache', `verdaccio-${VERDACCIO}`);
     const program = join(tools, 'node_modules/verdaccio/bin/verdaccio');
     const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
@@ -40,6 +40,7 @@ export class TestRegistry {
     const url = `http://127.0.0.1:${port}/`;
     const settings = await setting('userconfig');
     const known = existsSync(settings) ? readFileSync(settings, 'utf8') : '';
+    mkdirSync(folder, { recursive: true });
     const userConfig = join(folder, 'npmrc');
     writeFileSync(userConfig, `${known}\n//127.0.0.1:${port}/:_authToken=none\n`);
     const own = { access: '$all', publish: '$all' };
@@ -54,7 +55,13 @@ export class TestRegistry {
     const args = [program, '--config', join(folder, 'verdaccio.yaml'), '--listen', `127.0.0.1:${port}`];
     const server = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] });
     await vi.waitFor(async () => expect((await fetch(`${url}-/ping`)).ok).toBe(true), 60_000);
-    return new TestRegistry(url, userConfig, server);
+    return new NpmRegistry(url, userConfig, server);
+  }
+
+  /** Publishes packed packages, or those in folders. */
+  async publish(packages: readonly string[]): Promise<void> {
+    const env = { ...process.env, npm_config_userconfig: this.userConfig };
+    for (const one of packages) await run('npm', ['publish', one, '--registry', this.url], { cwd: root, env });
   }
 
   /** Ends it. Its packages stay in the folder. */
