@@ -19,7 +19,7 @@ const MOST_OWN = 5;
 
 /** The settings and ports of the calls of a host. */
 interface AgentCallsPorts {
-  /** Calls in a row that agents may make, one from within the other. */
+  /** The longest chain of calls: each agent in it calls the next one. */
   readonly maxDepth: number;
   readonly limits: CallLimits;
   readonly patience: Patience;

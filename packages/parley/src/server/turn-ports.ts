@@ -62,7 +62,7 @@ export interface TurnMeter {
   began(agent: string, waitedMs: number | undefined): void;
   /** The agent has published its first output, or the end of the turn. */
   answered(agent: string, afterMs: number): void;
-  /** The turn is no longer this process's. `outcome`: its last state in lower case, or `lost`. */
+  /** The turn has ended in this process. `outcome`: its last state in lower case, or `lost`. */
   ended(agent: string, { outcome, ms }: { readonly outcome: string; readonly ms: number }): void;
 }
 

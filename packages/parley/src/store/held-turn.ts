@@ -25,7 +25,7 @@ export interface ClaimRequest extends Lease {
   /** Turns at most: the free slots of the node. */
   readonly limit: number;
   /**
-   * The turns take about so much of storage at most, with the logs of their tasks; the first one comes at any size.
+   * About the most bytes of the turns in the storage, with the logs of their tasks. The first turn may be larger.
    * Default: no bound.
    */
   readonly maxBytes?: number;

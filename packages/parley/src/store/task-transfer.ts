@@ -66,7 +66,7 @@ export interface CopiedKey {
   readonly reply: string | null;
 }
 
-/** A server beats every few seconds. One that was silent for so long has ended. */
+/** A server writes a heartbeat every few seconds. Without one for this time it counts as ended. */
 export const SILENCE_MS = 20_000;
 
 /** The refusal of a storage that a server has used in the last seconds. */

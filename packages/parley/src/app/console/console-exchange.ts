@@ -20,7 +20,7 @@ const INBOX = /^inbox-([\w-]+)$/;
 /** A path of the operator API, if the host has that. */
 const OPERATOR_API = '/operator/v1/status';
 const MOST_BYTES = 64 * 1024;
-/** The inbox itself takes less. */
+/** The inbox has a lower limit of its own. */
 const MOST_NOTIFICATION = 16 * 1024 * 1024;
 
 const NOT_HERE: ExchangeResponse = errorAnswer({ status: 404, message: 'Nothing is served here' });

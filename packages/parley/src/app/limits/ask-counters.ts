@@ -1,7 +1,7 @@
 import type { Clock } from '../../runtime/clock.js';
 import type { RateAsk, RateCounters, RateGrant } from '../../store/rate-counters.js';
 
-/** A caller waits at most so long for the counters. Then this process counts by itself. */
+/** The longest wait of a caller for the shared counters. After it this process counts by itself. */
 export const PATIENCE_MS = 250;
 
 /**

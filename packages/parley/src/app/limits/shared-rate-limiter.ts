@@ -54,7 +54,7 @@ export class SharedRateLimiter implements RateLimiter {
   readonly #shares: RecentWindows<Share>;
   readonly #alone: MemoryRateLimiter;
   readonly #waiting = new Map<string, Waiting>();
-  /** The time for the next try, by the monotonic clock, while the counters are away. */
+  /** The time for the next try, by the monotonic clock, while the counters cannot be reached. */
   #awayUntil: number | undefined;
   #isAsking = false;
 
@@ -123,7 +123,7 @@ export class SharedRateLimiter implements RateLimiter {
     }
   }
 
-  /** Answers callers whose patience ends while a call is under way. Returns the function that stops that. */
+  /** Answers callers whose longest wait ends while a call is under way. Returns the function that stops that. */
   #relieveCallers(asked: readonly Waiting[]): () => void {
     const { clock } = this.#options;
     const look = () => {

@@ -111,7 +111,7 @@ export interface ServedAgentOptions extends AgentCardOptions {
   readonly versions?: readonly ProtocolVersionName[];
   /**
    * The protocol version of a call that names none.
-   * @defaultValue `0.3`, as the specification has it (§3.6.2)
+   * @defaultValue `0.3`, as the specification requires (§3.6.2)
    */
   readonly versionWhenAbsent?: string;
   /**

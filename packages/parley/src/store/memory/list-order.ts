@@ -2,7 +2,7 @@ import type { ListTime } from '../rules/list-query.js';
 import type { TaskQuery } from '../task-storage.js';
 import type { TaskEntry } from './task-entry.js';
 
-/** Ascending by the status time under which the lists have a task, then by id. */
+/** Ascending by the time of the status in lists, then by id. */
 export function olderStatus(a: TaskEntry, b: TaskEntry): number {
   return a.listedTime - b.listedTime || byText(a.id, b.id);
 }
@@ -12,7 +12,7 @@ export function olderCreation(a: TaskEntry, b: TaskEntry): number {
   return a.createdAt - b.createdAt || byText(a.id, b.id);
 }
 
-/** A time of a task as the lists have it. */
+/** The time by which lists order a task, in ms since the epoch. */
 export function timeOf(entry: TaskEntry, time: ListTime): number {
   return time === 'status' ? entry.listedTime : entry.createdAt;
 }

@@ -73,7 +73,7 @@ export interface KeyRow {
   /** The node that has reserved the key, and the end of its lease. */
   readonly node: string | null;
   readonly leaseEnd: number | null;
-  /** 1 for a key that the limits of messages do not touch. */
+  /** 1 for a key that counts apart from those of messages. */
   readonly lasting: 0 | 1;
 }
 
