@@ -104,13 +104,14 @@ const PAGES = {
     const { COMMANDS, GLOBAL_FLAGS } = await moduleOf('command-line/commands', packageOf('cli'));
     const { FLAGS, SERVER_FLAG_NAMES } = await moduleOf('command-line/flags', packageOf('cli'));
     const { EXIT_CODES } = await moduleOf('failure/cli-error', packageOf('cli'));
+    const { SETTING_ORIGINS } = await moduleOf('settings/setting-origins', packageOf('cli'));
     return {
       commands: commandsTable(COMMANDS, {
         agent: agentFlags(COMMANDS),
         server: SERVER_FLAG_NAMES,
         every: GLOBAL_FLAGS,
       }),
-      flags: flagsTable(FLAGS),
+      flags: flagsTable(FLAGS, SETTING_ORIGINS),
       exits: tableOf(['exit', 'meaning'], Object.entries(EXIT_CODES)),
     };
   },
@@ -304,7 +305,8 @@ function escaped(text) {
   return text.replaceAll('|', '\\|').replaceAll('<', '\\<');
 }
 
-function flagsTable(flags) {
+/** Rows of flags. The last cell names the sources that may set a flag, if they are not all. */
+function flagsTable(flags, origins) {
   const rows = Object.entries(flags).map(([name, { short, value, help, builtIn, repeats, aliases = [], ...flag }]) => [
     `${short === undefined ? '' : `\`-${short}\`, `}\`--${name}${value === undefined ? '' : ` <${value.replaceAll('|', '\\|')}>`}\``,
     builtIn === undefined ? '' : `\`${builtIn}\``,
@@ -312,8 +314,9 @@ function flagsTable(flags) {
       '; ',
     ),
     flag.commonVariable === undefined ? '' : `\`${flag.commonVariable}\``,
+    origins[name] === 'anywhere' ? '' : origins[name],
   ]);
-  return tableOf(['flag', 'default', 'meaning', 'variable of a server'], rows);
+  return tableOf(['flag', 'default', 'meaning', 'variable of a server', 'set by'], rows);
 }
 
 function tableOf(head, rows) {

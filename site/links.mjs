@@ -5,6 +5,7 @@ import { posix } from 'node:path';
 const PLACES = {
   'site/home.md': 'index.md',
   'docs/README.md': 'guides.md',
+  'docs/decisions/README.md': 'decisions/index.md',
   'CHANGELOG.md': 'changelog.md',
   'SECURITY.md': 'security-policy.md',
 };
@@ -12,9 +13,9 @@ const PLACES = {
 /** Files outside of `docs/` that are pages. */
 export const OTHER_PAGES = Object.keys(PLACES).filter((path) => !path.startsWith('docs/'));
 
-/** The place in the site of a file; undefined if it has none. Decisions about the code are no documents for users. */
+/** The place in the site of a file; undefined if it has none. */
 export function placeOf(path) {
-  const [, place] = /^(?:docs|site)\/(?!decisions\/)(.*)$/.exec(path) ?? [];
+  const [, place] = /^(?:docs|site)\/(.*)$/.exec(path) ?? [];
   return PLACES[path] ?? place;
 }
 

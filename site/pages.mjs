@@ -13,7 +13,7 @@ import { guidesOf, symbolsOf, withGuides } from './symbols.mjs';
  * described name.
  */
 export async function stagePages({ urlOf }) {
-  const documents = [...documentsIn('docs'), ...OTHER_PAGES].map((path) => {
+  const documents = [...documentsIn('docs'), ...documentsIn('docs/decisions'), ...OTHER_PAGES].map((path) => {
     const markdown = withSiteLinks(readFileSync(join(root, path), 'utf8'), { path, urlOf });
     return { path, place: placeOf(path), markdown, title: titleOf(markdown) };
   });
@@ -21,7 +21,8 @@ export async function stagePages({ urlOf }) {
   const described = await describe(reference);
   const symbols = symbolsOf(described);
   const reading = [
-    ...readingOrder(documents.filter(({ path }) => path.startsWith('docs/'))),
+    // The index of the decisions leads to each of them.
+    ...readingOrder(documents.filter(({ path }) => path.startsWith('docs/') && !path.startsWith('docs/decisions/0'))),
     ...referenceSections(reference),
   ];
   const read = reading.flatMap(({ pages }) => pages.map(({ place }) => place));
@@ -39,7 +40,7 @@ export async function stagePages({ urlOf }) {
   ];
   for (const { place, markdown } of pages) write(place, markdown);
   // Pictures and data, which documents link to.
-  const isNoPage = (path) => !/\.md$|decisions$/.test(path);
+  const isNoPage = (path) => !path.endsWith('.md');
   cpSync(join(root, 'docs'), pagesFolder, { recursive: true, filter: isNoPage });
   cpSync(join(root, 'packages/console/src/web/icon.svg'), join(pagesFolder, 'icon.svg'));
   return { places: pages.map(({ place }) => place), reading, symbols };

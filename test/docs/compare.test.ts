@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 
@@ -35,4 +35,22 @@ const RATES = [
 it.each(RATES)('the rate %s is measured: %s', (told, measured) => {
   expect(page).toContain(told);
   expect(readFileSync(`${root}/docs/performance.md`, 'utf8')).toContain(`| ${measured} `);
+});
+
+it('names of Parley on the page about moving are in the public types', () => {
+  const types = [...globSync(`${root}/packages/*/api.txt`), `${root}/docs/configuration.md`]
+    .map((path) => readFileSync(path, 'utf8'))
+    .join('');
+  const known = new Set(types.match(/\w+/g));
+  const cells = readFileSync(`${root}/docs/migration.md`, 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('| '))
+    .map((line) => line.split(/(?<!\\)\|/).at(-2) ?? '');
+  const names = cells.flatMap((cell) =>
+    Array.from(cell.matchAll(/`([^`]+)`/g), ([, code = '']) => code).flatMap(
+      (code) => code.match(/\b[a-z]\w{3,}/gi) ?? [],
+    ),
+  );
+  expect(names.length).toBeGreaterThan(60);
+  expect(names.filter((name) => !known.has(name) && name !== 'throw')).toEqual([]);
 });

@@ -52,7 +52,8 @@ describe('a link of a document', () => {
     ['to a picture', '![a](console.png)', '![a](console.png)'],
     ['to another host', '[a](https://example.com/a.md)', '[a](https://example.com/a.md)'],
     ['to a file that is no page', '[`a`](../test/crash)', '`a`'],
-    ['to a decision', '[a](decisions/0001-one-storage-engine.md)', 'a'],
+    ['to a decision', '[a](decisions/0001-one-storage-engine.md)', '[a](decisions/0001-one-storage-engine.md)'],
+    ['to the index of the decisions', '[a](decisions/README.md)', '[a](decisions/index.md)'],
     ['in a block of code', '```md\n[a](../test/crash)\n```\n', '```md\n[a](../test/crash)\n```\n'],
   ])('%s', (_, markdown, expected) => {
     expect(change(markdown)).toBe(expected);

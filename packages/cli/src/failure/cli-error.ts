@@ -12,8 +12,8 @@ export const EXIT_CODES = {
 /** Errors of the tool itself, with their exit codes. The comments are rows of docs/errors.md. */
 export const LOCAL_CODES = {
   /**
-   * Arguments or flags are missing, unknown, or exclude each other; a server uses the file, or the target of a copy is
-   * not empty.
+   * Arguments or flags are missing, unknown, or exclude each other. Or the database file is missing or in use, or the
+   * target of a copy is not empty.
    * @remedy read `parley help <command>`; the hint says what to stop or to name.
    */
   A2ACLI_ERR_USAGE: 2,

@@ -68,10 +68,11 @@ export function failureOf(error: unknown, { credentials = false, binding }: Call
 
 const STORAGE_HINTS: Readonly<Record<string, string>> = {
   'in-use': 'stop the server that has the file',
+  missing: 'name another file with --database',
   'not-empty': 'parley db copy --resume goes on with an interrupted copy',
 };
 
-/** The fault of a database or its files that the operator can mend: `in-use` or `not-empty`. */
+/** The fault of a database or its files that the operator can mend: `in-use`, `missing` or `not-empty`. */
 export function storageFault(error: unknown): string | undefined {
   return chainOf(error).find(({ name, fault }) => name === 'StorageError' && fault !== undefined)?.fault;
 }

@@ -19,8 +19,8 @@ export class StorageError extends Error {
   }
 }
 
-/** `in-use`: another process has the file. `not-empty`: the target of a copy has tasks. */
-type StorageFault = 'in-use' | 'not-empty';
+/** `in-use`: another process has the file. `missing`: there is none. `not-empty`: the target of a copy has tasks. */
+type StorageFault = 'in-use' | 'missing' | 'not-empty';
 
 /** Options of a StorageError. */
 export interface StorageErrorOptions extends ErrorOptions {

@@ -121,7 +121,7 @@ function isHeld(error: unknown): boolean {
 function sizeOf(path: string): number {
   const size = (file: string) => statSync(file, { throwIfNoEntry: false })?.size;
   const bytes = size(path);
-  if (bytes === undefined) throw cannotOpen(path, new StorageError('there is no such file'));
+  if (bytes === undefined) throw cannotOpen(path, new StorageError('there is no such file', { fault: 'missing' }));
   return bytes + (size(`${path}-wal`) ?? 0);
 }
 
