@@ -69,15 +69,15 @@ function manifest({ name, version, nodeRange }: NewProject, parts: ProjectParts)
       test: 'node --test',
       check: 'tsc --noEmit',
     },
-    dependencies: sorted(Object.fromEntries(own), ...all.map(({ dependencies = {} }) => dependencies)),
-    devDependencies: sorted(
+    dependencies: sortByName(Object.fromEntries(own), ...all.map(({ dependencies = {} }) => dependencies)),
+    devDependencies: sortByName(
       { '@types/node': '^22.0.0', 'parley-a2a-testing': `^${version}`, typescript: '^6.0.0' },
       ...all.map(({ devDependencies = {} }) => devDependencies),
     ),
   };
 }
 
-function sorted(...all: readonly Readonly<Record<string, string>>[]): Readonly<Record<string, string>> {
+function sortByName(...all: readonly Readonly<Record<string, string>>[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(Object.assign({}, ...all)).sort(([one], [other]) => (one < other ? -1 : 1)),
   ) as Record<string, string>;

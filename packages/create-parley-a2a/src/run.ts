@@ -45,11 +45,11 @@ export async function run(args: readonly string[], invocation: Invocation): Prom
     writeFileSync(join(target, file), text, { mode: file === '.env' ? 0o600 : 0o666 });
   }
   write(`Wrote ${Object.keys(files).length} files into ${target}\n\nNext:\n`);
-  const steps = [...(place === '.' ? [] : [`cd ${quoted(place)}`]), 'npm install', 'npm run dev'];
+  const steps = [...(place === '.' ? [] : [`cd ${quote(place)}`]), 'npm install', 'npm run dev'];
   write(`${steps.map((step) => `  ${step}\n`).join('')}\nREADME.md has the rest.\n`);
 }
 
-function quoted(folder: string): string {
+function quote(folder: string): string {
   return /^[\w./-]+$/.test(folder) ? folder : JSON.stringify(folder);
 }
 

@@ -130,7 +130,7 @@ class CrashedProcess {
   private constructor({ shared, clock }: CrashSetup, at: CrashPoint) {
     this.#clock = clock;
     this.#at = at;
-    this.#view = mortalStorage(shared, (commit) => this.#committed(commit));
+    this.#view = mortalStorage(shared, (commit) => this.#onCommit(commit));
   }
 
   static async start(parts: CrashSetup, { agent, number, at }: ProcessOptions): Promise<CrashedProcess> {
@@ -199,7 +199,7 @@ class CrashedProcess {
     await this.#process?.close(0);
   }
 
-  #committed({ key, events, checkpoint }: Commit): void {
+  #onCommit({ key, events, checkpoint }: Commit): void {
     this.#key ??= key;
     this.events.push(...events);
     if (checkpoint !== undefined) this.checkpoint = checkpoint;

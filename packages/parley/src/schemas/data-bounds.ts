@@ -9,7 +9,7 @@ const MOST_STEPS = 1_000_000;
  */
 export function exceededBound(value: unknown, branches: number): string | undefined {
   if (branches === 0) return undefined;
-  const { levels, count } = measured(value, 1);
+  const { levels, count } = measure(value, 1);
   if (levels > MOST_LEVELS) return `must have at most ${MOST_LEVELS} levels`;
   return count * branches ** (levels - 1) > MOST_STEPS
     ? 'has too many levels and members for a schema of this kind'
@@ -17,13 +17,13 @@ export function exceededBound(value: unknown, branches: number): string | undefi
 }
 
 /** The levels of a value, and the number of its parts. Stops at the maximum. */
-function measured(value: unknown, level: number): { readonly levels: number; readonly count: number } {
+function measure(value: unknown, level: number): { readonly levels: number; readonly count: number } {
   if (typeof value !== 'object' || value === null) return { levels: level, count: 1 };
   let levels = level;
   let count = 1;
   if (level > MOST_LEVELS) return { levels, count };
   for (const one of Object.values(value)) {
-    const inner = measured(one, level + 1);
+    const inner = measure(one, level + 1);
     levels = Math.max(levels, inner.levels);
     count += inner.count;
   }

@@ -46,19 +46,19 @@ export function verifyingHandler(handler: RequestHandler, rules: IntakeRules): R
   const around = { handler, rules };
   return mapHandler(handler, (operation, method) => {
     if (operation === BY_VERB.send) {
-      return async (request, context) => method(await taken(request as SendMessageRequest, context, around), context);
+      return async (request, context) => method(await takeIn(request as SendMessageRequest, context, around), context);
     }
     if (operation !== BY_VERB.stream) return method;
     return (request, context) =>
       openLazily(async () => {
-        const verified = await taken(request as SendMessageRequest, context, around);
+        const verified = await takeIn(request as SendMessageRequest, context, around);
         return method(verified, context) as AsyncIterable<unknown>;
       });
   });
 }
 
 /** The verified request, with the names of the signers beside the signatures. */
-async function taken(
+async function takeIn(
   request: SendMessageRequest,
   context: ServerCallContext,
   { handler, rules }: { readonly handler: RequestHandler; readonly rules: IntakeRules },

@@ -85,19 +85,19 @@ export class TokenAuthenticator implements Authenticator {
     if (typeof token !== 'string') return token;
     const hash = this.#hashes.of(token, credentials.connection);
     // Without a promise for a known token, on hosts with a synchronous hash.
-    if (typeof hash === 'string') return this.#found(token, hash, credentials);
-    return hash.then((digest) => this.#found(token, digest, credentials));
+    if (typeof hash === 'string') return this.#lookUp(token, hash, credentials);
+    return hash.then((digest) => this.#lookUp(token, digest, credentials));
   }
 
-  #found(token: string, hash: string, credentials: Credentials): Authentication | Promise<Authentication> {
+  #lookUp(token: string, hash: string, credentials: Credentials): Authentication | Promise<Authentication> {
     const known = this.#verified.get(hash);
-    if (known !== undefined) return this.#bound(known, credentials);
+    if (known !== undefined) return this.#checkBinding(known, credentials);
     if (!isToken(token)) return invalidToken('malformed');
-    return this.#checked(token, hash).then((found) => this.#bound(found, credentials));
+    return this.#startCheck(token, hash).then((found) => this.#checkBinding(found, credentials));
   }
 
   /** Checks the certificate on each call, because another client may have sent the token first. */
-  #bound(found: CheckedToken, credentials: Credentials): Authentication {
+  #checkBinding(found: CheckedToken, credentials: Credentials): Authentication {
     if (found.kind !== 'user' || found.thumbprint === undefined) return found;
     return this.#binding.answer(found, credentials);
   }
@@ -111,7 +111,7 @@ export class TokenAuthenticator implements Authenticator {
     this.#revocations.revoke(userId);
   }
 
-  #checked(token: string, hash: string): Promise<CheckedToken> {
+  #startCheck(token: string, hash: string): Promise<CheckedToken> {
     const { generation } = this.#verified;
     const running = this.#checks.get(hash);
     if (running?.generation === generation) return running.found;
@@ -133,7 +133,7 @@ export class TokenAuthenticator implements Authenticator {
       const missing = missingScopes(found.user, this.#required);
       if (missing.length > 0) return insufficientScope(missing, this.#required);
       // A check that began before a revocation must not outlive it.
-      if (generation !== this.#verified.generation) return await this.#checked(token, hash);
+      if (generation !== this.#verified.generation) return await this.#startCheck(token, hash);
       this.#verified.add(hash, found, generation);
       return found;
     } finally {
