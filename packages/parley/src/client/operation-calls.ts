@@ -19,10 +19,10 @@ import {
   type ClientTransport,
   type EventBatches,
   type OpenedStream,
+  type ReceivedEvent,
   type TransportCall,
 } from './client-transport.js';
 import type { CredentialGuard } from './credential-guard.js';
-import { LateBatches } from './late-batches.js';
 import type { RetryOptions } from './send-retries.js';
 
 /** One call, before an interface is chosen for it. */
@@ -166,4 +166,45 @@ function callUnary<Name extends UnaryOperationName>(
 
 function openStream(transport: ClientTransport, call: TransportCall<StreamingOperationName>): Promise<OpenedStream> {
   return transport.stream(call);
+}
+
+type Batch = IteratorResult<readonly ReceivedEvent[], undefined>;
+
+const END: Batch = Object.freeze({ value: undefined, done: true });
+
+/**
+ * The batches of a stream that opens when the first one is read. Later reads call the stream directly, because a stream
+ * may deliver thousands of batches a second.
+ */
+class LateBatches implements EventBatches, AsyncIterator<readonly ReceivedEvent[], undefined> {
+  readonly #open: () => Promise<OpenedStream>;
+  #events: OpenedStream['events'] | undefined;
+  #isClosed = false;
+
+  constructor(open: () => Promise<OpenedStream>) {
+    this.#open = open;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<Batch> {
+    return this.#events === undefined ? this.#first() : this.#events.next();
+  }
+
+  async return(): Promise<Batch> {
+    this.#isClosed = true;
+    await this.#events?.return?.();
+    return END;
+  }
+
+  async #first(): Promise<Batch> {
+    if (this.#isClosed) return END;
+    const { events, first } = await this.#open();
+    this.#events = events;
+    if (!this.#isClosed) return first;
+    await events.return?.();
+    return END;
+  }
 }
