@@ -60,9 +60,7 @@ export function textOf(parts: readonly Part[]): string {
  */
 export function readAnswer(parts: readonly Part[], rules: AnswerRules): AnswerReading {
   const data = parts.find((part) => part.data !== undefined);
-  return data === undefined || data.data === undefined
-    ? readText(textOf(parts), rules)
-    : firstFit(rules, formsOf(rules.schema, data.data));
+  return data === undefined ? readText(textOf(parts), rules) : firstFit(rules, formsOf(rules.schema, data.data));
 }
 
 /** Reads a text as an answer, in the order of `readAnswer`. */
