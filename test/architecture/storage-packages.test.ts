@@ -14,7 +14,7 @@ const isEngine = (specifier: string) => specifier === 'parley-a2a/storage-engine
 const STORAGES: Readonly<Record<string, (specifier: string) => boolean>> = {
   'durable-object': () => false,
   redis: (specifier) => specifier === 'ioredis' || isNodeModule(specifier),
-  postgres: (specifier) => isNodeModule(specifier) || /^(?:pg|kysely(?:\/migration)?)$/.test(specifier),
+  postgres: (specifier) => isNodeModule(specifier) || specifier === 'pg',
 };
 
 describe.each(Object.entries(STORAGES))('the storage in %s', (folder, isOwn) => {

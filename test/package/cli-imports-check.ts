@@ -50,7 +50,7 @@ const OF_PROJECTS = [
 
 /** Packages that the tool does not bring. The commands that need them name the command that installs them. */
 const OPTIONAL =
-  /Cannot find package '(?:@modelcontextprotocol\/sdk|@grpc\/grpc-js|@bufbuild\/protobuf|pg|kysely|ioredis)'/;
+  /Cannot find package '(?:@modelcontextprotocol\/sdk|@grpc\/grpc-js|@bufbuild\/protobuf|pg|ioredis)'/;
 
 const servers: Server[] = [];
 async function serve(answer: (url: string, path: string) => object): Promise<string> {
@@ -102,7 +102,7 @@ describe('the packed command line', () => {
   it.each([
     ['MCP', ['mcp', '--agent', 'http://127.0.0.1:9'], '@modelcontextprotocol/sdk'],
     ['gRPC', ['serve', 'agent.mjs', '--grpc', '0'], '@grpc/grpc-js @bufbuild/protobuf'],
-    ['PostgreSQL', ['serve', 'agent.mjs', '--database', 'postgres://127.0.0.1:9/parley'], 'pg kysely'],
+    ['PostgreSQL', ['serve', 'agent.mjs', '--database', 'postgres://127.0.0.1:9/parley'], 'pg'],
     ['Redis', ['db', 'status', '--database', 'redis://127.0.0.1:9'], 'ioredis'],
   ])('names the packages of %s, which it does not bring', async (what, args, packages) => {
     writeFileSync(join(place, 'agent.mjs'), 'export default (prompt) => prompt;\n');

@@ -46,13 +46,13 @@ export function agentLanguageModel(
   agent: AgentSource,
   { modelId = agent.modelId, timeoutMs = TIMEOUT_MS }: A2ALanguageModelOptions = {},
 ): A2ALanguageModel {
-  const parts = (options: LanguageModelV4CallOptions) => answered({ agent, options, modelId, timeoutMs });
+  const parts = (options: LanguageModelV4CallOptions) => streamParts({ agent, options, modelId, timeoutMs });
   return {
     specificationVersion: 'v4',
     provider: 'a2a',
     modelId,
     supportedUrls: ANY_URL,
-    doGenerate: async (options) => generated(parts(options)),
+    doGenerate: async (options) => generate(parts(options)),
     doStream: async (options) => ({ stream: streamOf(parts(options)) }),
   };
 }
@@ -65,7 +65,7 @@ interface Call {
 }
 
 /** The parts of one answer. A failure ends them with an error part. */
-async function* answered({ agent, options, modelId, timeoutMs }: Call): AsyncGenerator<LanguageModelV4StreamPart> {
+async function* streamParts({ agent, options, modelId, timeoutMs }: Call): AsyncGenerator<LanguageModelV4StreamPart> {
   yield { type: 'stream-start', warnings: unsupportedSettings(options) };
   yield { type: 'response-metadata', modelId };
   const { abortSignal: signal } = options;
@@ -108,7 +108,7 @@ function streamOf(parts: AsyncGenerator<LanguageModelV4StreamPart>): LanguageMod
   });
 }
 
-async function generated(
+async function generate(
   parts: AsyncGenerator<LanguageModelV4StreamPart>,
 ): Promise<Awaited<ReturnType<LanguageModelV4['doGenerate']>>> {
   const content: LanguageModelV4Content[] = [];

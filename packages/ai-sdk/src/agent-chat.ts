@@ -141,7 +141,7 @@ export class AgentChat {
     for await (const event of agentTurn(this.#client, source, { signal, cancels, until: 'input', ...this.#declared })) {
       const isFirst = kept === undefined;
       const pieces = [...chunks.take(event)];
-      if (isFirst && earlier === undefined) earlier = bounded(answer.earlier);
+      if (isFirst && earlier === undefined) earlier = withinBound(answer.earlier);
       const { taskId, contextId, state } = answer;
       // The place is stored before its content is sent, so that a reload at any time can resume.
       if (isFirst || state !== kept) {
@@ -179,6 +179,6 @@ async function orNone<Answer>(answer: Promise<Answer>): Promise<Answer | undefin
   }
 }
 
-function bounded(earlier: readonly Artifact[]): readonly Artifact[] | undefined {
+function withinBound(earlier: readonly Artifact[]): readonly Artifact[] | undefined {
   return earlier.length === 0 || JSON.stringify(earlier).length > MOST_EARLIER ? undefined : earlier;
 }

@@ -293,7 +293,7 @@ class StreamedAnswer {
   ): Promise<void> {
     this.#files += 1;
     const name = `${content === 'file' ? 'file' : 'reasoning-file'}-${this.#files}`;
-    const options = { name, lastChunk: true, metadata: marked(content), ...named(this.#idOf(name)) };
+    const options = { name, lastChunk: true, metadata: contentMetadata(content), ...idMember(this.#idOf(name)) };
     await this.#turn.events.artifact({ raw: base64, mediaType }, options);
   }
 }
@@ -313,7 +313,7 @@ class TextArtifact {
   constructor(events: EventQueue, name: string, { id, content }: ArtifactOptions) {
     this.#events = events;
     this.#name = name;
-    this.#options = { ...(content && { metadata: marked(content) }), ...named(id) };
+    this.#options = { ...(content && { metadata: contentMetadata(content) }), ...idMember(id) };
   }
 
   get text(): string {
@@ -368,7 +368,7 @@ interface ArtifactOptions {
   readonly content?: ModelContent;
 }
 
-function named(artifactId: string | undefined): { readonly artifactId?: string } {
+function idMember(artifactId: string | undefined): { readonly artifactId?: string } {
   return artifactId === undefined ? {} : { artifactId };
 }
 
@@ -384,7 +384,7 @@ class PartsArtifact {
   constructor(events: EventQueue, content: ModelContent, id: string | undefined) {
     this.#events = events;
     this.#content = content;
-    this.#options = named(id);
+    this.#options = idMember(id);
   }
 
   async restore(parts: JsonValue | undefined, written: ReadonlySet<string>): Promise<void> {
@@ -405,13 +405,13 @@ class PartsArtifact {
   #write(parts: readonly Part[]): Promise<string> {
     return this.#events.artifact(parts, {
       name: this.#content,
-      metadata: marked(this.#content),
+      metadata: contentMetadata(this.#content),
       ...this.#options,
     });
   }
 }
 
-function marked(content: ModelContent): JsonObject {
+function contentMetadata(content: ModelContent): JsonObject {
   return modelMetadata({ content });
 }
 

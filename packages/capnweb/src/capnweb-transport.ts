@@ -80,7 +80,7 @@ export function capnwebTransport(options: CapnwebTransportOptions = {}): ClientB
       return new CapnwebClientTransport({
         agentInterface,
         schemes: limits.securitySchemes,
-        connect: (signal) => opened(agentInterface, { limits, webSocket, signal }),
+        connect: (signal) => openSocket(agentInterface, { limits, webSocket, signal }),
         clock: systemClock,
         turn: limits.turn,
         settings: { ...settings, frameBytes: limits.answerBytes, frameItems: limits.answerItems },
@@ -107,27 +107,27 @@ interface SocketRequest {
 }
 
 /** Opens a socket. Untrusted addresses must be public, as for other bindings. */
-async function opened(place: AgentInterface, { limits, webSocket, signal }: SocketRequest): Promise<ClientSocket> {
+async function openSocket(place: AgentInterface, { limits, webSocket, signal }: SocketRequest): Promise<ClientSocket> {
   // Cards have urls of http or of ws. Older platforms accept only the latter for WebSockets.
   const url = place.url.replace(/^http/i, 'ws');
-  if (webSocket !== undefined) return openWebSocket(made(webSocket, url), signal);
+  if (webSocket !== undefined) return openWebSocket(makeSocket(webSocket, url), signal);
   const isPublicOnly = systemLookup() !== undefined && !limits.isTrusted(url) && !(await limits.isInside());
   const host = hostOf(new URL(url));
   const open = wsClients({ clock: systemClock, logger: silentLogger });
   const isName = parseIp(host) === undefined;
-  if (isPublicOnly && (isName ? open === undefined : !isPublicIp(host))) throw refused(url, isName);
+  if (isPublicOnly && (isName ? open === undefined : !isPublicIp(host))) throw refusal(url, isName);
   if (open !== undefined) {
     return open(url, { isPublicOnly, messageBytes: limits.answerBytes, signal }).catch((error: unknown) => {
-      throw error instanceof Error && error.cause instanceof RefusedAddressError ? refused(url, false) : error;
+      throw error instanceof Error && error.cause instanceof RefusedAddressError ? refusal(url, false) : error;
     });
   }
   return openWebSocket(
-    made((address) => new WebSocket(address), url),
+    makeSocket((address) => new WebSocket(address), url),
     signal,
   );
 }
 
-function made(webSocket: (address: string) => WebSocketLike, address: string): WebSocketLike {
+function makeSocket(webSocket: (address: string) => WebSocketLike, address: string): WebSocketLike {
   try {
     return webSocket(address);
   } catch (cause) {
@@ -136,7 +136,7 @@ function made(webSocket: (address: string) => WebSocketLike, address: string): W
   }
 }
 
-function refused(url: string, isUnchecked: boolean): A2AError {
+function refusal(url: string, isUnchecked: boolean): A2AError {
   const place = new URL(url).host;
   const reason = isUnchecked
     ? 'its address can be checked only with the package ws. Install it'

@@ -1,12 +1,45 @@
-import type { HostExtension } from 'parley-a2a/binding-kit';
-import { checkOptions } from 'parley-a2a/kit';
+import type { Logger } from 'parley-a2a';
+import { type HostExtension, type Listed, listed } from 'parley-a2a/binding-kit';
+import { checkOptions, closed, flag, type OptionSchemas, positive, Type } from 'parley-a2a/kit';
+import type { ArtifactEvent, StatusEvent } from 'parley-a2a/v0_3';
+import { DEFAULT_SESSION_LIMITS, type SessionLimits } from './binding/session-limits.js';
 import { capnwebExtension } from './server/capnweb-extension.js';
-import { type CapnwebBindingOptions, capnwebBindingSchema } from './server/capnweb-options.js';
+
+/** The options of `capnwebBinding`. */
+export interface CapnwebBindingOptions {
+  /**
+   * Limits of connections and sessions. The others keep their defaults.
+   * @see docs/capnweb.md#limits
+   */
+  readonly limits?: Partial<SessionLimits>;
+  /**
+   * False if the path takes no batches over POST. Default true.
+   * @see docs/capnweb.md#batches
+   */
+  readonly batch?: boolean;
+  /**
+   * The cards that list the interfaces: `public` for all, `extended` for the extended one only, `never` for none.
+   * Default: all cards list the interfaces of 1.0. None lists that of 0.3, because clients of 0.3 refuse a card with an
+   * unknown transport.
+   * @see docs/hosts.md#interfaces-that-a-card-lists
+   */
+  readonly listed?: Listed;
+}
+
+const limits = Object.keys(DEFAULT_SESSION_LIMITS).map((name) => [name, Type.Optional(positive)] as const);
+
+const schemas: OptionSchemas<CapnwebBindingOptions> = {
+  limits: Type.Optional(closed(Object.fromEntries(limits))),
+  batch: Type.Optional(flag),
+  listed,
+};
+
+/** The schema of CapnwebBindingOptions. */
+const capnwebBindingSchema = closed(schemas);
 
 export type { Listed } from 'parley-a2a/binding-kit';
 export type { ArtifactEvent, PlainCredential, StatusEvent } from 'parley-a2a/v0_3';
 export { CAPNWEB_BATCH_BINDING, CAPNWEB_BINDING } from './binding/binding-uris.js';
-export { LoggingCallback } from './binding/logging-callback.js';
 export type {
   A2AService,
   AuthenticatedA2AService,
@@ -17,7 +50,6 @@ export type {
   TaskListFilter,
 } from './binding/plain-types.js';
 export type { SessionLimits } from './binding/session-limits.js';
-export type { CapnwebBindingOptions } from './server/capnweb-options.js';
 
 /**
  * Serves the agents of a server over Cap'n Web: a session on a WebSocket at `/{agent}/capnweb`, or at `/a2a/capnweb`
@@ -50,3 +82,20 @@ export {
   capnwebTransport,
   connectCapnweb,
 } from './capnweb-transport.js';
+
+/** A callback that writes each event to a logger. */
+export class LoggingCallback {
+  /** @param logger Gets one line per event. */
+  constructor(logger: Pick<Logger, 'info'>) {
+    const status = ({ taskId, status: { state } }: StatusEvent) => logger.info('task status', { taskId, state });
+    const artifact = ({ taskId, artifact: { artifactId } }: ArtifactEvent) =>
+      logger.info('task artifact', { taskId, artifactId });
+    this.onStatusUpdate = status;
+    this.onArtifactUpdate = artifact;
+    // Cap'n Web passes functions only of plain objects.
+    Object.setPrototypeOf(this, Object.prototype);
+  }
+
+  readonly onStatusUpdate: (event: StatusEvent) => void;
+  readonly onArtifactUpdate: (event: ArtifactEvent) => void;
+}

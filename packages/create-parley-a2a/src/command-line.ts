@@ -33,7 +33,7 @@ const OPTIONS = {
  * @throws UsageError naming the accepted values or flags.
  */
 export function parseArguments(args: readonly string[]): Arguments {
-  const { values, positionals } = parsed(args);
+  const { values, positionals } = parse(args);
   if (positionals.length > 1)
     throw new UsageError(`There is one folder, not ${positionals.length}: ${positionals.join(', ')}.`);
   const chosen: Record<string, string | boolean> = {};
@@ -56,7 +56,7 @@ export function parseArguments(args: readonly string[]): Arguments {
   };
 }
 
-function parsed(args: readonly string[]) {
+function parse(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true, allowNegative: true });
   } catch (error) {

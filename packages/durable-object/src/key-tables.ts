@@ -117,7 +117,7 @@ export class KeyTables implements LocalKeys<KeyRow> {
   }
 
   remove({ scopePk, key }: KeyRow): void {
-    this.#gone(this.#sql.all<GoneKey>(DELETE, scopePk, key));
+    this.#subtract(this.#sql.all<GoneKey>(DELETE, scopePk, key));
   }
 
   digestOf({ digest }: KeyRow): string {
@@ -142,13 +142,13 @@ export class KeyTables implements LocalKeys<KeyRow> {
     const found = `SELECT scope, key FROM message_key WHERE ${condition} LIMIT ?`;
     const drop = `DELETE FROM message_key WHERE (scope, key) IN (${found}) ${RETURNING}`;
     const gone = this.#sql.all<GoneKey>(drop, value, Math.max(0, limit));
-    this.#gone(gone);
+    this.#subtract(gone);
     return gone.length;
   }
 
   #makeRoom(lasting: number, scopePk: number, key: string): void {
     for (;;) {
-      const sizes = this.#counted().filter((size) => size.lasting === lasting);
+      const sizes = this.#counts().filter((size) => size.lasting === lasting);
       const all = { keys: sum(sizes.map(({ keys }) => keys)), bytes: sum(sizes.map(({ bytes }) => bytes)) };
       if (shareOf(all) <= 1) return;
       const largest = sizes.reduce((one, other) => (shareOf(other) > shareOf(one) ? other : one));
@@ -158,7 +158,7 @@ export class KeyTables implements LocalKeys<KeyRow> {
         : undefined;
       const oldest = owned ?? this.#oldest(OLDEST, lasting, scopePk, key);
       if (oldest === undefined) return;
-      this.#gone(this.#sql.all<GoneKey>(DELETE, oldest.scope, oldest.key));
+      this.#subtract(this.#sql.all<GoneKey>(DELETE, oldest.scope, oldest.key));
     }
   }
 
@@ -169,7 +169,7 @@ export class KeyTables implements LocalKeys<KeyRow> {
     return this.#sql.get(`${select} ORDER BY k.expires LIMIT 1`, ...values);
   }
 
-  #gone(keys: readonly GoneKey[]): void {
+  #subtract(keys: readonly GoneKey[]): void {
     if (this.#sizes === undefined) return;
     for (const { scope, lasting, bytes } of keys) {
       const owner = this.#sql.get<{ owner: string | null }>('SELECT owner FROM scope WHERE pk = ?', scope)?.owner;
@@ -179,13 +179,13 @@ export class KeyTables implements LocalKeys<KeyRow> {
     }
   }
 
-  #counted(): Size[] {
+  #counts(): Size[] {
     this.#sizes ??= this.#sql.all<Size>(SIZES);
     return this.#sizes;
   }
 
   #sizeOf(lasting: number, owner: string | null): Size {
-    const sizes = this.#counted();
+    const sizes = this.#counts();
     const known = sizes.find((size) => size.lasting === lasting && size.owner === owner);
     if (known !== undefined) return known;
     const size: Size = { lasting, owner, keys: 0, bytes: 0 };

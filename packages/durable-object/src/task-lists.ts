@@ -46,7 +46,7 @@ export class TaskLists {
     if (scope === undefined) return { found: [], total: 0 };
     const source = { ...sourceOf(query, scope), rest: boundParts(query) };
     const total = this.#total(source);
-    const listed = query.limit > 0 ? this.#listed(query, source) : [];
+    const listed = query.limit > 0 ? this.#list(query, source) : [];
     const budget = new PageBudget(query.maxBytes);
     const page = pageOf(listed, {
       limit: query.limit,
@@ -68,7 +68,7 @@ export class TaskLists {
     return [...this.#rows.each(found.map(({ pk }) => pk))];
   }
 
-  #listed(query: TaskQuery, source: ListSource): readonly Listed[] {
+  #list(query: TaskQuery, source: ListSource): readonly Listed[] {
     const { sql, values } = pageSql(source, query);
     return this.#sql.all<Listed>(sql, ...values);
   }

@@ -1,13 +1,14 @@
-import { systemLookup } from 'parley-a2a/binding-kit';
+import { type HostExtension, systemLookup } from 'parley-a2a/binding-kit';
 import type { ClientBinding } from 'parley-a2a/client';
 import { checkOptions, closed, flag, OptionsError, Type } from 'parley-a2a/kit';
 import { grpcAddress } from './binding/grpc-address.js';
 import { GrpcChannels, type GrpcTls } from './binding/grpc-channels.js';
 import type { ProtobufClientCodec } from './protobuf/protobuf-codec.js';
+import { GrpcBinding } from './server/grpc-binding.js';
+import { type GrpcBindingOptions, grpcBindingSchema } from './server/grpc-options.js';
 
 export type { BoundInterface, HostExtension, Listed, TlsOptions } from 'parley-a2a/binding-kit';
 export type { GrpcTls } from './binding/grpc-channels.js';
-export { grpcBinding } from './ready-binding.js';
 export type { GrpcBindingOptions } from './server/grpc-options.js';
 
 /** Options of `grpcTransport`. All have defaults. */
@@ -63,5 +64,29 @@ export function grpcTransport(options: GrpcTransportOptions = {}): ClientBinding
       const { GrpcTransport } = await import('./binding/grpc-transport.js');
       return new GrpcTransport({ agentInterface, place, codec: await load(), channels, limits, now: Date.now });
     },
+  };
+}
+
+/**
+ * gRPC for one agent, on its own port: versions 1.0 and 0.3, health and reflection. For the option `bindings` of a
+ * server.
+ * @throws OptionsError naming every option that is unknown or wrong.
+ */
+export function grpcBinding(options: GrpcBindingOptions = {}): HostExtension {
+  checkOptions({ subject: 'grpcBinding', schema: grpcBindingSchema, options });
+  return new GrpcBinding(options, loadCodecs);
+}
+
+async function loadCodecs() {
+  const [{ protobufV1_0 }, { protobufV0_3 }, { lfA2aV1A2a, a2aV1A2a, grpcHealthV1Health, ...files }] =
+    await Promise.all([
+      import('./protobuf/v1_0.js'),
+      import('./protobuf/v0_3.js'),
+      import('./protobuf/descriptors.generated.js'),
+    ]);
+  const { grpcReflectionV1Reflection, grpcReflectionV1alphaReflection } = files;
+  return {
+    codecs: [protobufV1_0, protobufV0_3],
+    files: [lfA2aV1A2a, a2aV1A2a, grpcHealthV1Health, grpcReflectionV1Reflection, grpcReflectionV1alphaReflection],
   };
 }

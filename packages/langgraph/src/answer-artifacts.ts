@@ -39,7 +39,7 @@ export class AnswerArtifacts {
   async restore(records: readonly LogRecord[], isKept: (segment: AnswerSegment) => boolean): Promise<void> {
     for (const { event } of records) {
       if (event.artifactUpdate === undefined) continue;
-      const known = this.#restored(event.artifactUpdate.artifact.artifactId);
+      const known = this.#restoreArtifact(event.artifactUpdate.artifact.artifactId);
       if (known !== undefined) restoreUpdate(known, event.artifactUpdate);
     }
     await this.drop((segment) => !isKept(segment));
@@ -125,7 +125,7 @@ export class AnswerArtifacts {
   }
 
   /** The artifact of an earlier attempt. `undefined` for artifacts that the answer does not have. */
-  #restored(artifactId: string): Artifact | undefined {
+  #restoreArtifact(artifactId: string): Artifact | undefined {
     const known = this.#artifacts.find((artifact) => artifact.artifactId === artifactId);
     if (known !== undefined) return known;
     if (artifactId !== this.#nextId()) return undefined;

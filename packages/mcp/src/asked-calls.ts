@@ -115,7 +115,8 @@ export class AskedCalls<Call> {
 
   /** Starts waiting calls in the order of their arrival, after renewing a doubtful connection. */
   #admit(): void {
-    if (this.#isDoubtful && this.#hasAsked && this.#active.size === 0 && !this.#isRenewing) void this.#renewed();
+    if (this.#isDoubtful && this.#hasAsked && this.#active.size === 0 && !this.#isRenewing)
+      void this.#renewConnection();
     for (let [next] = this.#waiting; next !== undefined && this.#mayBegin(next.running); [next] = this.#waiting) {
       this.#waiting.shift();
       if (!next.running.signal.aborted) this.#active.set(next.call, next.running);
@@ -129,7 +130,7 @@ export class AskedCalls<Call> {
     return !isAlone && !this.#hasAsked && !Array.from(this.#active.values()).some((other) => other.isAlone);
   }
 
-  async #renewed(): Promise<void> {
+  async #renewConnection(): Promise<void> {
     this.#isRenewing = true;
     // A connection that cannot be closed is broken, and the next call replaces it.
     await this.#renew().catch(() => {});

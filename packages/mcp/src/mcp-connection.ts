@@ -79,7 +79,7 @@ export class McpConnection<Call> {
 
   /** Reads the tools that the server lists. */
   async list(): Promise<readonly unknown[]> {
-    const client = await this.#connected();
+    const client = await this.#connectOnce();
     const tools: unknown[] = [];
     let cursor: string | undefined;
     for (let page = 0; page < PAGES && tools.length < MOST_TOOLS; page++) {
@@ -99,17 +99,17 @@ export class McpConnection<Call> {
   async call(toolCall: McpToolCall<Call>): Promise<JsonObject> {
     const { scope } = this.#options;
     const { call } = toolCall;
-    const send = (client: Client) => sentCall(client, toolCall);
+    const send = (client: Client) => sendCall(client, toolCall);
     // The answer stream is read within the scope. Connecting stays outside, because its stream is that of all calls.
-    const scoped = (client: Client) => (scope === undefined ? send(client) : scope.run(call, () => send(client)));
-    const client = await this.#connected();
+    const inScope = (client: Client) => (scope === undefined ? send(client) : scope.run(call, () => send(client)));
+    const client = await this.#connectOnce();
     try {
-      return (await scoped(client)) as JsonObject;
+      return (await inScope(client)) as JsonObject;
     } catch (error) {
       if (!isUnknownSession(error)) throw error;
       // The server has restarted and refused the call, which therefore did not run.
       await client.close();
-      return (await scoped(await this.#connected())) as JsonObject;
+      return (await inScope(await this.#connectOnce())) as JsonObject;
     }
   }
 
@@ -132,7 +132,7 @@ export class McpConnection<Call> {
     await client?.close();
   }
 
-  #connected(): Promise<Client> {
+  #connectOnce(): Promise<Client> {
     if (this.#isClosed) throw new Error('The connection to the MCP server is closed');
     this.#client ??= this.#connect();
     return this.#client;
@@ -170,7 +170,7 @@ export class McpConnection<Call> {
   }
 }
 
-async function sentCall(client: Client, call: McpToolCall<unknown>): Promise<CallToolResult> {
+async function sendCall(client: Client, call: McpToolCall<unknown>): Promise<CallToolResult> {
   const { name, input, needsTask, signal, timeoutMs, trace } = call;
   const options = { signal, timeout: timeoutMs, maxTotalTimeout: timeoutMs };
   const params = { name, arguments: input as Record<string, unknown>, ...(trace && { _meta: { ...trace } }) };

@@ -151,7 +151,7 @@ export class McpEndpoint {
       ended();
       return response;
     }
-    return new Response(watched(response.body, ended), response);
+    return new Response(watchBody(response.body, ended), response);
   }
 
   /**
@@ -201,7 +201,7 @@ function watchedCalls(transport: Transport): Session['calls'] {
 }
 
 /** Calls `ended` once, when a body has been read to its end or its reader has left. */
-function watched(body: ReadableStream<Uint8Array>, ended: () => void): ReadableStream<Uint8Array> {
+function watchBody(body: ReadableStream<Uint8Array>, ended: () => void): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   let isOver = false;
   const end = () => {

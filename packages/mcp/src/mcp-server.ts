@@ -138,7 +138,7 @@ export function mcpServer(
   );
   server.ended.push(() => tasks.close());
   let running = 0;
-  const counted = async <Result>(call: () => Promise<Result>): Promise<Result> => {
+  const countCall = async <Result>(call: () => Promise<Result>): Promise<Result> => {
     running += 1;
     try {
       return await call();
@@ -160,13 +160,13 @@ export function mcpServer(
       if (params.task === undefined) {
         if (typeof read === 'string' || fault !== undefined) return failedResult(fault ?? '');
         const caller = callerOf(server, extra, answerMs);
-        return counted(() => new SkillCall({ agent, caller, turnMs, resultBytes, clock, logger }).result(read));
+        return countCall(() => new SkillCall({ agent, caller, turnMs, resultBytes, clock, logger }).result(read));
       }
       // A call that does not become a task has no result, so a wrong one is an error.
       if (typeof read === 'string' || fault !== undefined) throw new McpError(ErrorCode.InvalidParams, fault ?? '');
       const { ttl } = params.task;
       const progressToken = extra._meta?.progressToken;
-      return counted(() =>
+      return countCall(() =>
         tasks.create({ agent, input: read, signal: extra.signal, ttl, progressToken, trace: traceIn(extra) }),
       );
     },
@@ -178,7 +178,7 @@ export function mcpServer(
     const fault = tooMany();
     if (fault !== undefined) throw new McpError(ErrorCode.InternalError, fault);
     const { signal } = extra;
-    return counted(() => tasks.result(taskId, { signal, ask: askerOf(server, extra, { answerMs, taskId }) }));
+    return countCall(() => tasks.result(taskId, { signal, ask: askerOf(server, extra, { answerMs, taskId }) }));
   });
   return server;
 }
@@ -189,10 +189,10 @@ function pageOf(tools: readonly SkillTool[], cursor: string | undefined): { tool
   if (cursor !== undefined && at === 0) throw new McpError(ErrorCode.InvalidParams, 'The cursor names no page');
   const page = tools.slice(at, at + PAGE);
   const last = tools.length > at + PAGE ? page.at(-1) : undefined;
-  return { tools: page.map(listed), ...(last !== undefined && { nextCursor: last.name }) };
+  return { tools: page.map(toTool), ...(last !== undefined && { nextCursor: last.name }) };
 }
 
-function listed({ name, title, description }: SkillTool): Tool {
+function toTool({ name, title, description }: SkillTool): Tool {
   return {
     name,
     title,
@@ -257,11 +257,11 @@ interface AskerOptions {
 
 function askerOf(server: Server, extra: RequestExtra, options: AskerOptions): ToolCaller['ask'] {
   if (server.getClientCapabilities()?.elicitation?.form === undefined) return undefined;
-  return (form) => elicited(server, extra, { ...options, form });
+  return (form) => elicit(server, extra, { ...options, form });
 }
 
 /** Asks the user. Undefined for a dismissed or late answer. */
-async function elicited(
+async function elicit(
   server: Server,
   { signal, requestId }: RequestExtra,
   { form, answerMs, taskId }: AskerOptions & { readonly form: QuestionForm },

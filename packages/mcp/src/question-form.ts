@@ -69,7 +69,7 @@ function formOf(question: OpenQuestion): QuestionForm {
       return approvalForm(question.approvals.slice(0, MOST_CALLS));
     case 'tool': {
       const { callId, tool, message, schema } = question.question;
-      const named = (answer: object): Part[] => [{ data: { toolAnswer: { callId, ...answer } } as JsonValue }];
+      const answerPart = (answer: object): Part[] => [{ data: { toolAnswer: { callId, ...answer } } as JsonValue }];
       const text = `${tool} asks:\n\n${message}`;
       if (schema === undefined || fieldsOf(schema)?.length === 0) {
         return {
@@ -77,7 +77,7 @@ function formOf(question: OpenQuestion): QuestionForm {
           requestedSchema: formSchema({ [ANSWER]: { type: 'boolean', title: 'Answer' } }),
           answer: (result) => {
             const isYes = result.action === 'accept' && result.content[ANSWER] === true;
-            return named(isYes ? { action: 'accept', content: {} } : { action: 'decline' });
+            return answerPart(isYes ? { action: 'accept', content: {} } : { action: 'decline' });
           },
         };
       }
@@ -85,7 +85,7 @@ function formOf(question: OpenQuestion): QuestionForm {
         text,
         requestedSchema: schemaOf(schema),
         answer: (result) =>
-          named(
+          answerPart(
             result.action === 'accept'
               ? { action: 'accept', content: formValue(schema, result.content) }
               : { action: 'decline' },

@@ -27,15 +27,15 @@ export class ReplayBuffer {
   /** The event store of one session, which cannot read events of others. */
   ofSession(): EventStore & { end(): void } {
     const session = {};
-    const known = (id: string) => {
+    const findEvent = (id: string) => {
       const event = this.#events.get(id);
       return event?.session === session ? event : undefined;
     };
     return {
       storeEvent: async (streamId, message) => this.#add({ session, streamId, message }),
-      getStreamIdForEventId: async (id) => known(id)?.streamId,
+      getStreamIdForEventId: async (id) => findEvent(id)?.streamId,
       replayEventsAfter: async (lastId, { send }) => {
-        const last = known(lastId);
+        const last = findEvent(lastId);
         if (last === undefined) throw new Error('The event is no longer known');
         for (const [id, event] of this.#after(lastId, last)) await send(id, event.message);
         return last.streamId;

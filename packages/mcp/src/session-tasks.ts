@@ -136,20 +136,20 @@ export class SessionTasks {
     };
     if (isTask) observe(task, answer.task.status);
     if (known === undefined) this.#keep(task, progressToken);
-    return { task: shown(task) };
+    return { task: toMcpTask(task) };
   }
 
   /** The state of a task. If its agent cannot be reached, the last known state. */
   async get(id: string): Promise<McpTask> {
     const task = this.#taskOf(id);
     await this.#read(task);
-    return shown(task);
+    return toMcpTask(task);
   }
 
   /** Waits for the end of a task and returns its result. Asks the user if the agent asks. */
   async result(id: string, caller: Pick<ToolCaller, 'signal' | 'ask'>): Promise<CallToolResult> {
     const task = this.#taskOf(id);
-    if (task.answer !== undefined) return related(task.answer, id);
+    if (task.answer !== undefined) return withRelatedTask(task.answer, id);
     const { ask } = caller;
     const call = this.#callOf(task.agent, {
       signal: caller.signal,
@@ -168,7 +168,7 @@ export class SessionTasks {
       if (!isWaitOver(status.state))
         throw new McpError(ErrorCode.RequestTimeout, 'The task still works. Ask for its result again.');
     }
-    return related(resultOf(answer, this.#limits.resultBytes), id);
+    return withRelatedTask(resultOf(answer, this.#limits.resultBytes), id);
   }
 
   /** The tasks of the session, the oldest first. The cursor is the id of the last task before the page. */
@@ -179,7 +179,7 @@ export class SessionTasks {
     const page = all.slice(at, at + PAGE);
     const last = all.length > at + PAGE ? page.at(-1) : undefined;
     await Promise.all(page.map((task) => this.#read(task).catch(() => {})));
-    return { tasks: page.map(shown), ...(last !== undefined && { nextCursor: last.id }) };
+    return { tasks: page.map(toMcpTask), ...(last !== undefined && { nextCursor: last.id }) };
   }
 
   /**
@@ -189,17 +189,17 @@ export class SessionTasks {
   async cancel(id: string): Promise<McpTask> {
     const task = this.#taskOf(id);
     await this.#read(task);
-    if (isTerminal(task.state)) throw ended(task);
+    if (isTerminal(task.state)) throw endedError(task);
     try {
       const { status } = await task.agent.cancelTask(id, { timeoutMs: CANCEL_MS });
       observe(task, status);
     } catch (error) {
       await this.#read(task);
-      if (isTerminal(task.state)) throw ended(task);
+      if (isTerminal(task.state)) throw endedError(task);
       this.#ports.logger.warn('a task of an MCP client was not canceled', { taskId: id, error });
       throw new McpError(ErrorCode.InternalError, 'The agent did not cancel the task.');
     }
-    return shown(task);
+    return toMcpTask(task);
   }
 
   /** Removes all tasks from the session. They continue in their agents. */
@@ -281,7 +281,7 @@ export class SessionTasks {
     const tell = async () => {
       if (told === task.state || signal.aborted) return;
       told = task.state;
-      await this.#ports.notify({ method: 'notifications/tasks/status', params: shown(task) });
+      await this.#ports.notify({ method: 'notifications/tasks/status', params: toMcpTask(task) });
     };
     try {
       for await (const event of agent.subscribeToTask(id, { signal })) {
@@ -309,7 +309,7 @@ function observe(task: KnownTask, { state, message, timestamp }: TaskStatus): vo
   task.updatedAt = timestamp ?? task.updatedAt;
 }
 
-function shown({ id, state, ttl, createdAt, updatedAt, text }: KnownTask): McpTask {
+function toMcpTask({ id, state, ttl, createdAt, updatedAt, text }: KnownTask): McpTask {
   return {
     taskId: id,
     status: MCP_STATES[state],
@@ -332,7 +332,7 @@ async function askedOnce<Answer>(task: KnownTask, ask: () => Promise<Answer | un
   }
 }
 
-function related(result: CallToolResult, id: string): CallToolResult {
+function withRelatedTask(result: CallToolResult, id: string): CallToolResult {
   return { ...result, _meta: { ...result._meta, ...relatedTo(id) } };
 }
 
@@ -345,6 +345,6 @@ function notFound(): McpError {
   return new McpError(ErrorCode.InvalidParams, 'Task not found');
 }
 
-function ended({ state }: KnownTask): McpError {
+function endedError({ state }: KnownTask): McpError {
   return new McpError(ErrorCode.InvalidParams, `The task is ${MCP_STATES[state]} already`);
 }

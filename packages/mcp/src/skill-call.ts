@@ -66,7 +66,7 @@ export class SkillCall {
     for (let asked = 0; asked < QUESTIONS && caller.ask !== undefined; asked++) {
       const open = formsOf(answer);
       if (open === undefined) break;
-      const parts = await this.#asked(open.forms);
+      const parts = await this.#ask(open.forms);
       if (parts.length === 0) break;
       answer = await this.#turn(open.reply(parts));
     }
@@ -74,7 +74,7 @@ export class SkillCall {
   }
 
   /** The answers of the user to forms, up to the first unanswered one. */
-  async #asked(forms: readonly QuestionForm[]): Promise<readonly Part[]> {
+  async #ask(forms: readonly QuestionForm[]): Promise<readonly Part[]> {
     const parts: Part[] = [];
     for (const form of forms.slice(0, QUESTIONS)) {
       const result = await this.#options.caller.ask?.(form);
@@ -129,7 +129,7 @@ export class SkillCall {
     const { agent, caller } = this.#options;
     const options = { signal, headers: caller.trace };
     if (message !== undefined) {
-      const direct = await this.#followed(agent.sendStreamingMessage({ message }, options));
+      const direct = await this.#follow(agent.sendStreamingMessage({ message }, options));
       if (direct !== undefined) return direct;
     }
     if (this.#taskId === undefined)
@@ -137,12 +137,12 @@ export class SkillCall {
     const task = await this.#readTask(this.#taskId, signal);
     if (task !== undefined && isWaitOver(task.status.state)) return { task };
     if (message === undefined && agent.card.capabilities.streaming === true)
-      await this.#followed(agent.subscribeToTask(this.#taskId, options));
+      await this.#follow(agent.subscribeToTask(this.#taskId, options));
     return { task: await agent.waitFor(this.#taskId, options) };
   }
 
   /** Reports the events of a stream. Returns a direct answer. */
-  async #followed(stream: TaskStream): Promise<SendMessageResponse | undefined> {
+  async #follow(stream: TaskStream): Promise<SendMessageResponse | undefined> {
     const { caller, clock } = this.#options;
     const progress = caller.progress && new TaskProgress(caller.progress, clock);
     try {

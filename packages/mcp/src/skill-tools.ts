@@ -92,11 +92,11 @@ function word(text: string): string {
  */
 function freeName(wanted: string, hash: string, taken: Set<string>): string {
   const ending = (number: number) => (number === 1 ? `_${hash}` : `_${hash}_${number}`);
-  const named = (number: number) => wanted.slice(0, NAME_LENGTH - ending(number).length) + ending(number);
+  const numberedName = (number: number) => wanted.slice(0, NAME_LENGTH - ending(number).length) + ending(number);
   let number = 1;
-  while (taken.has(named(number))) number += 1;
-  taken.add(named(number));
-  return named(number);
+  while (taken.has(numberedName(number))) number += 1;
+  taken.add(numberedName(number));
+  return numberedName(number);
 }
 
 /** FNV-1a of 32 bits: short and synchronous. Equal hashes get numbers. */

@@ -63,13 +63,13 @@ function callText({ tool, input }: ToolApproval): string {
 
 /** Calls of a shell, a computer or a patch have an action instead of arguments. */
 function inputOf(item: RunToolApprovalItem): JsonValue {
-  if (item.arguments !== undefined) return parsed(item.arguments);
+  if (item.arguments !== undefined) return parseArguments(item.arguments);
   const { id: _, providerData: __, ...action } = item.rawItem as JsonObject;
   return action;
 }
 
 /** Arguments that are no JSON are shown as text. */
-function parsed(text: string): JsonValue {
+function parseArguments(text: string): JsonValue {
   try {
     const value = JSON.parse(text) as JsonValue;
     return jsonFault(value) === undefined ? value : text;

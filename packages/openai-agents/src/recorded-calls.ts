@@ -89,12 +89,12 @@ export function guardTools(agents: RunAgents, isIdempotent: (tool: string) => bo
     if (GUARDED.has(agent)) continue;
     GUARDED.add(agent);
     const { getAllTools } = agent;
-    agent.getAllTools = async (...args) => guarded(await getAllTools.apply(agent, args));
+    agent.getAllTools = async (...args) => addGuardrails(await getAllTools.apply(agent, args));
   }
 }
 
 /** The guardrails of the application come first, so that a call that they refuse is not recorded. */
-function guarded<Tools extends readonly Tool<unknown>[]>(tools: Tools): Tools {
+function addGuardrails<Tools extends readonly Tool<unknown>[]>(tools: Tools): Tools {
   for (const tool of tools) {
     if (tool.type !== 'function' || GUARDED.has(tool)) continue;
     GUARDED.add(tool);

@@ -1,12 +1,11 @@
-import type { Kysely } from 'kysely';
-import type { Migration } from 'kysely/migration';
 import { type MigrationResult, StorageError } from 'parley-a2a/storage-engine';
 import type { PostgresConnections, Session } from './connections.js';
 import { SCHEMA_CHANGES, type SchemaChange } from './schema.js';
 
 /** The table that says which changes the schema has. */
 const CHANGES_TABLE = 'schema_change';
-const LOCKS_TABLE = 'schema_lock';
+/** A table without use. Earlier versions made it, so that all schemas have it. */
+const UNUSED_TABLE = 'schema_lock';
 /** Longest time of all changes, and longest wait for another process that makes them. */
 const MIGRATION_MS = 120_000;
 /** One lock for all processes and schemas of a database. */
@@ -24,28 +23,16 @@ export async function migrate(
   const { schema, partitions } = connections.plan;
   const found = await changesIn(connections, schema, changes);
   if (isUpToDate(found, changes, schema)) return { from: changes.length, to: changes.length };
-  const library = await loadKysely();
   return connections.transaction(
     async (session) => {
       await session.query({ text: 'SELECT pg_advisory_xact_lock($1)', values: [LOCK] });
       const before = await changesIn(session, schema, changes);
       if (isUpToDate(before, changes, schema)) return { from: changes.length, to: changes.length };
-      if (before.length === 0) await refuseOtherTables(session, schema);
-      const db = databaseOf(library, session);
-      const place = { schema: connections.schema, partitions };
-      const { error } = await new library.Migrator({
-        db,
-        provider: { getMigrations: async () => migrationsOf(library, changes, place) },
-        migrationTableSchema: schema,
-        migrationTableName: CHANGES_TABLE,
-        migrationLockTableName: LOCKS_TABLE,
-        // The transaction is this one.
-        disableTransactions: true,
-      }).migrateToLatest();
-      if (error !== undefined) throw error;
-      for (const change of changes) {
-        if (change.column === undefined || before.includes(change.name)) continue;
-        for (const text of change.statements(place)) await session.query({ text });
+      if (before.length === 0) await prepareSchema(session, schema);
+      for (const { name, column, statements } of changes) {
+        if (before.includes(name)) continue;
+        for (const text of statements({ schema: connections.schema, partitions })) await session.query({ text });
+        if (column === undefined) await recordChange(session, schema, name);
       }
       return { from: before.length, to: changes.length };
     },
@@ -98,53 +85,31 @@ async function refuseOtherTables(session: Session, schema: string): Promise<void
   const [other] = await session.query<{ readonly name: string }>({
     text: `SELECT relname AS name FROM pg_class WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)
       AND relname NOT IN ($2, $3) AND relkind IN ('r', 'p', 'v', 'm', 'f', 'S') ORDER BY relname LIMIT 1`,
-    values: [schema, CHANGES_TABLE, LOCKS_TABLE],
+    values: [schema, CHANGES_TABLE, UNUSED_TABLE],
   });
   if (other === undefined) return;
   throw new StorageError(`The schema "${schema}" has tables of something else (${other.name}): name another schema`);
 }
 
-type KyselyLibrary = Awaited<ReturnType<typeof loadKysely>>;
-
-async function loadKysely() {
-  const kysely = await import('kysely');
-  const { Migrator } = await import('kysely/migration');
-  return { ...kysely, Migrator };
-}
-
-/** Kysely over the session of a transaction. It begins, commits and locks nothing. */
-function databaseOf(library: KyselyLibrary, session: Session): Kysely<unknown> {
-  class Adapter extends library.PostgresAdapter {
-    override async acquireMigrationLock(): Promise<void> {}
-    override async releaseMigrationLock(): Promise<void> {}
-  }
-  const client = {
-    query: async (text: string, values: readonly unknown[]) => {
-      const rows = await session.query({ text, values });
-      return { command: 'SELECT', rowCount: rows.length, rows };
-    },
-    release: () => {},
-  };
-  const pool = { connect: async () => client as never, end: async () => {} };
-  const dialect = new library.PostgresDialect({ pool: pool as never });
-  return new library.Kysely<unknown>({
-    dialect: {
-      createAdapter: () => new Adapter(),
-      createDriver: () => dialect.createDriver(),
-      createIntrospector: (db) => dialect.createIntrospector(db),
-      createQueryCompiler: () => dialect.createQueryCompiler(),
-    },
+/** Makes the schema and the table of changes. A schema that exists needs no right to make one. */
+async function prepareSchema(session: Session, schema: string): Promise<void> {
+  await refuseOtherTables(session, schema);
+  const [existing] = await session.query({ text: 'SELECT FROM pg_namespace WHERE nspname = $1', values: [schema] });
+  if (existing === undefined) await session.query({ text: `CREATE SCHEMA "${schema}"` });
+  await session.query({
+    text: `CREATE TABLE IF NOT EXISTS "${schema}".${CHANGES_TABLE} (
+      name varchar(255) NOT NULL PRIMARY KEY, timestamp varchar(255) NOT NULL)`,
+  });
+  await session.query({
+    text: `CREATE TABLE IF NOT EXISTS "${schema}".${UNUSED_TABLE} (
+      id varchar(255) NOT NULL PRIMARY KEY, is_locked integer DEFAULT 0 NOT NULL)`,
   });
 }
 
-function migrationsOf(
-  { sql }: KyselyLibrary,
-  changes: readonly SchemaChange[],
-  place: Parameters<SchemaChange['statements']>[0],
-): Record<string, Migration> {
-  const up = (change: SchemaChange) => async (db: Kysely<unknown>) => {
-    for (const statement of change.statements(place)) await sql.raw(statement).execute(db);
-  };
-  const recorded = changes.filter(({ column }) => column === undefined);
-  return Object.fromEntries(recorded.map((change) => [change.name, { up: up(change) }]));
+async function recordChange(session: Session, schema: string, name: string): Promise<void> {
+  await session.query({
+    text: `INSERT INTO "${schema}".${CHANGES_TABLE} (name, timestamp)
+      VALUES ($1, to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`,
+    values: [name],
+  });
 }

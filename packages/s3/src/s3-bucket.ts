@@ -86,8 +86,8 @@ export class S3Bucket {
    * @throws StorageError
    */
   text(request: S3Request): Promise<string | undefined> {
-    return this.#timed(async (signal) => {
-      const response = await this.#sent(request, signal);
+    return this.#withinTime(async (signal) => {
+      const response = await this.#sendOnce(request, signal);
       if (response.status === 404) return undefined;
       const text = await boundedText(response);
       // A long CompleteMultipartUpload sends its status before the outcome is known.
@@ -101,7 +101,7 @@ export class S3Bucket {
    * @throws StorageError
    */
   async opened(request: S3Request, signal: AbortSignal): Promise<Response | undefined> {
-    const response = await this.#sent(request, signal);
+    const response = await this.#sendOnce(request, signal);
     if (response.ok) return response;
     const text = await boundedText(response);
     if (response.status === 404) return undefined;
@@ -113,7 +113,7 @@ export class S3Bucket {
    * @throws StorageError, also for more than `most` bytes.
    */
   bytes(request: S3Request, most: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    return this.#timed(async (signal) => {
+    return this.#withinTime(async (signal) => {
       const response = await this.opened(request, signal);
       return response && boundedBytes(response, most);
     });
@@ -126,8 +126,8 @@ export class S3Bucket {
 
   /** Uploads a part of a file and resolves to its entity tag. */
   sentPart(request: S3Request): Promise<string> {
-    return this.#timed(async (signal) => {
-      const response = await this.#sent(request, signal);
+    return this.#withinTime(async (signal) => {
+      const response = await this.#sendOnce(request, signal);
       const text = await boundedText(response);
       const etag = response.headers.get('etag');
       if (!response.ok || etag === null) throw answerError(response.status, text);
@@ -136,7 +136,7 @@ export class S3Bucket {
   }
 
   /** Runs attempts of a request, each with a time limit. */
-  async #timed<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async #withinTime<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
     for (let attempt = 0; ; attempt++) {
       const end = new AbortController();
       const disarm = this.clock.after(this.requestMs, () => end.abort(new Error('The bucket does not answer')));
@@ -154,7 +154,7 @@ export class S3Bucket {
     }
   }
 
-  async #sent({ method, key, query = {}, headers = {}, body }: S3Request, signal: AbortSignal): Promise<Response> {
+  async #sendOnce({ method, key, query = {}, headers = {}, body }: S3Request, signal: AbortSignal): Promise<Response> {
     const url = new URL(key === undefined ? `${this.#url}/` : `${this.#url}/${this.prefix}${key}`);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
     const { credentials, region } = this.#options;

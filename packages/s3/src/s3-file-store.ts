@@ -147,17 +147,17 @@ export class S3FileStore implements FileStore {
   }
 
   async head(scope: FileScope, id: string): Promise<StoredFile | undefined> {
-    return (await this.#found(scope, id))?.file;
+    return (await this.#find(scope, id))?.file;
   }
 
   async read(scope: FileScope, id: string, range?: FileRange): Promise<OpenedFile | undefined> {
-    const found = await this.#found(scope, id);
+    const found = await this.#find(scope, id);
     if (found === undefined) return undefined;
     const { file, data } = found;
     const { start, end } = range ?? { start: 0, end: file.size };
     if (start < 0 || end > file.size || start > end) throw new RangeError('The range is not within the file');
     const otherData = async () => {
-      const again = await this.#found(scope, id);
+      const again = await this.#find(scope, id);
       return again?.file.digest === file.digest ? again.data : undefined;
     };
     return { file, chunks: this.#chunks(data, { start, end }, otherData) };
@@ -269,7 +269,7 @@ export class S3FileStore implements FileStore {
       if (!used.has(data)) await this.#bucket.text({ method: 'DELETE', key: data });
   }
 
-  async #found(scope: FileScope, id: string): Promise<FoundFile | undefined> {
+  async #find(scope: FileScope, id: string): Promise<FoundFile | undefined> {
     return isFileId(id) ? this.#firstOf(await this.#factsOf(await placeOf(scope, id))) : undefined;
   }
 

@@ -39,7 +39,7 @@ export async function completeParts(
   { key, uploadId, etags }: { readonly key: string; readonly uploadId: string; readonly etags: readonly string[] },
 ): Promise<void> {
   const parts = etags.map(
-    (etag, index) => `<Part><PartNumber>${index + 1}</PartNumber><ETag>${escaped(etag)}</ETag></Part>`,
+    (etag, index) => `<Part><PartNumber>${index + 1}</PartNumber><ETag>${escapeXml(etag)}</ETag></Part>`,
   );
   const text = `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`;
   await bucket.text({ method: 'POST', key, query: { uploadId }, body: [new TextEncoder().encode(text)] });
@@ -110,7 +110,7 @@ class PartedUpload {
 
   /** Sends a part. Resolves when the next one may be sent. */
   async part(body: readonly Uint8Array<ArrayBuffer>[]): Promise<void> {
-    const uploadId = await this.#begun();
+    const uploadId = await this.#begin();
     const number = this.#etags.push('');
     const query = { partNumber: String(number), uploadId };
     const sending = this.#bucket.sentPart({ method: 'PUT', key: this.#key, query, body }).then(
@@ -130,7 +130,7 @@ class PartedUpload {
   async complete(): Promise<void> {
     await Promise.all(this.#running);
     this.#throwFailure();
-    await completeParts(this.#bucket, { key: this.#key, uploadId: await this.#begun(), etags: this.#etags });
+    await completeParts(this.#bucket, { key: this.#key, uploadId: await this.#begin(), etags: this.#etags });
     this.#uploadId = undefined;
   }
 
@@ -143,7 +143,7 @@ class PartedUpload {
     await this.#bucket.text({ method: 'DELETE', key: this.#key, query: { uploadId } }).catch(() => undefined);
   }
 
-  async #begun(): Promise<string> {
+  async #begin(): Promise<string> {
     this.#uploadId ??= await beginParts(this.#bucket, this.#key);
     return this.#uploadId;
   }
@@ -153,6 +153,6 @@ class PartedUpload {
   }
 }
 
-function escaped(text: string): string {
+function escapeXml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }

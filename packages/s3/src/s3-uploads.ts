@@ -92,12 +92,12 @@ export class S3Uploads implements UploadStore {
   }
 
   async find(scope: FileScope, id: string): Promise<PartialUpload | undefined> {
-    const found = await this.#found(scope, id);
+    const found = await this.#find(scope, id);
     return found && { ...found.about, offset: found.offset };
   }
 
   async append(scope: FileScope, { id, offset, chunks }: AppendedBytes): Promise<number | undefined> {
-    const found = await this.#found(scope, id);
+    const found = await this.#find(scope, id);
     if (found === undefined) return undefined;
     if (found.offset !== offset) throw new UploadOffsetError(found.offset);
     const writer = new PartWriter(this.#options.bucket, found);
@@ -116,7 +116,7 @@ export class S3Uploads implements UploadStore {
 
   async complete(scope: FileScope, { id, createdAt, expiresAt, check }: UploadEnd): Promise<StoredFile | undefined> {
     const { bucket, chunks, publish } = this.#options;
-    const found = await this.#found(scope, id);
+    const found = await this.#find(scope, id);
     if (found === undefined) return undefined;
     const { offset, parts, rest, uploadId } = found;
     const { place, size, token, data } = found.facts;
@@ -124,7 +124,7 @@ export class S3Uploads implements UploadStore {
     if (parts !== undefined) {
       const etags = parts.map(({ etag }) => etag);
       if (rest.length > 0 || parts.length === 0)
-        etags.push(await sentPart(bucket, { ...found, number: parts.length + 1 }));
+        etags.push(await sendLastPart(bucket, { ...found, number: parts.length + 1 }));
       await completeParts(bucket, { key: data, uploadId, etags });
     }
     const file = { ...(await check(chunks(data, size))), id, size, createdAt, expiresAt };
@@ -134,7 +134,7 @@ export class S3Uploads implements UploadStore {
   }
 
   async remove(scope: FileScope, id: string): Promise<boolean> {
-    const found = await this.#found(scope, id);
+    const found = await this.#find(scope, id);
     if (found === undefined) return false;
     const { facts, uploadId } = found;
     return this.#options.quotas.remove(scope, facts.size, async () => {
@@ -189,7 +189,7 @@ export class S3Uploads implements UploadStore {
       if (facts === undefined || facts.expiresAt > bucket.clock.now()) continue;
       await removing(facts, async () => {
         const record = await this.#record(key);
-        if (record !== undefined) await aborted(bucket, facts.data, record.uploadId);
+        if (record !== undefined) await abortUpload(bucket, facts.data, record.uploadId);
         await this.#forget(facts);
         return true;
       });
@@ -199,7 +199,7 @@ export class S3Uploads implements UploadStore {
   /** Removes an upload with its bytes. Its record is removed last, so that a failed removal can be repeated. */
   async #discard(facts: KeyFacts, uploadId: string): Promise<void> {
     const { bucket } = this.#options;
-    await aborted(bucket, facts.data, uploadId);
+    await abortUpload(bucket, facts.data, uploadId);
     await bucket.text({ method: 'DELETE', key: facts.data });
     await this.#forget(facts);
   }
@@ -210,7 +210,7 @@ export class S3Uploads implements UploadStore {
     await bucket.text({ method: 'DELETE', key: facts.key });
   }
 
-  async #found(scope: FileScope, id: string): Promise<FoundUpload | undefined> {
+  async #find(scope: FileScope, id: string): Promise<FoundUpload | undefined> {
     if (!isFileId(id)) return undefined;
     const { bucket } = this.#options;
     const place = await placeOf(scope, id);
@@ -349,12 +349,12 @@ async function listedRests(bucket: S3Bucket, folder: string): Promise<readonly s
 }
 
 /** Uploads the rest as the last part. */
-function sentPart(bucket: S3Bucket, { facts, uploadId, rest, number }: FoundUpload & { readonly number: number }) {
+function sendLastPart(bucket: S3Bucket, { facts, uploadId, rest, number }: FoundUpload & { readonly number: number }) {
   const query = { partNumber: String(number), uploadId };
   return bucket.sentPart({ method: 'PUT', key: facts.data, query, body: [rest] });
 }
 
 /** Removes parts that have not become an object. */
-async function aborted(bucket: S3Bucket, key: string, uploadId: string): Promise<void> {
+async function abortUpload(bucket: S3Bucket, key: string, uploadId: string): Promise<void> {
   await bucket.text({ method: 'DELETE', key, query: { uploadId } });
 }

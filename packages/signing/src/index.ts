@@ -1,4 +1,13 @@
-import type { Artifact, Logger, Message, StreamResponse, Task, TaskStatusUpdateEvent } from 'parley-a2a';
+import type {
+  Artifact,
+  Logger,
+  Message,
+  Part,
+  StreamResponse,
+  Task,
+  TaskStatus,
+  TaskStatusUpdateEvent,
+} from 'parley-a2a';
 import type { HostExtension } from 'parley-a2a/binding-kit';
 import type { ClientCallContext } from 'parley-a2a/client';
 import {
@@ -19,13 +28,15 @@ import type { TaskIds } from './content/canonical-content.js';
 import { signingInterceptor } from './content/client-interceptor.js';
 import { ContentSigner } from './content/content-signer.js';
 import { ContentVerifier } from './content/content-verifier.js';
-import { checkEncrypted } from './content/encrypted-answers.js';
+import { isEncrypted } from './content/encrypted-parts.js';
 import { ownKeys, RecipientKeys } from './content/encryption-keys.js';
 import { normalMessage, ownHeader, signedMessage, unsignedMessage } from './content/message-signer.js';
 import { PartOpener, partSealer, replyMetadata } from './content/part-encryption.js';
 import { PeerKeys, type SigningRuntime } from './content/peer-keys.js';
+import { hasOwnSignature } from './content/signed-ends.js';
 import { loadSigningLibrary } from './content/signing-library.js';
 import type { AnswerKeyRule, PeerKeySource, TrustedPeer } from './content/trusted-peer.js';
+import { UntrustedContentError } from './content/untrusted-content-error.js';
 import { SigningExtension } from './server/signing-extension.js';
 import { messageSigningSchema, signedCallsSchema, verifySchema } from './signing-options.js';
 
@@ -259,4 +270,32 @@ async function runtimeOf(options: KeySetOptions): Promise<SigningRuntime> {
 function checkAudience(subject: string, audience: string): void {
   if (typeof audience !== 'string' || audience === '' || audience.length > 1_024)
     throw new OptionsError(subject, ['audience must be a text of at most 1,024 characters']);
+}
+
+/**
+ * Checks that all parts of an answer are encrypted. The text of an end that the engine wrote is not encrypted.
+ * @throws UntrustedContentError naming the first plain part.
+ */
+function checkEncrypted(event: StreamResponse): void {
+  if (event.message !== undefined) return checkParts(event.message.parts, 'message');
+  if (event.artifactUpdate !== undefined) return checkParts(event.artifactUpdate.artifact.parts, 'artifact');
+  if (event.statusUpdate !== undefined) return checkStatus(event.statusUpdate.status);
+  const { artifacts = [], history = [], status } = event.task;
+  for (const [at, { parts }] of artifacts.entries()) checkParts(parts, `task.artifacts[${at}]`);
+  for (const [at, { role, parts }] of history.entries())
+    if (role === 'ROLE_AGENT') checkParts(parts, `task.history[${at}]`);
+  checkStatus(status);
+}
+
+function checkStatus(status: TaskStatus): void {
+  if (status.message !== undefined && hasOwnSignature(status)) checkParts(status.message.parts, 'status.message');
+}
+
+function checkParts(parts: readonly Part[], field: string): void {
+  const plain = parts.findIndex((part) => !isEncrypted(part));
+  if (plain >= 0)
+    throw new UntrustedContentError(
+      `${field}.parts[${plain}]`,
+      'must be encrypted: this client takes no plain answers',
+    );
 }

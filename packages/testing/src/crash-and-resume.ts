@@ -1,7 +1,7 @@
 import type { JsonValue, StreamResponse, Task } from 'parley-a2a';
 import type { SendInput } from 'parley-a2a/client';
-import { callerClock, DEFAULT_ENGINE_LIMITS, textOf } from 'parley-a2a/kit';
-import { MemoryStorage, type TaskStorage, type User } from 'parley-a2a/server';
+import { callerClock, DEFAULT_ENGINE_LIMITS, ignoreRejection, textOf } from 'parley-a2a/kit';
+import { type AgentExecutor, MemoryStorage, type TaskStorage, type User } from 'parley-a2a/server';
 import type { TaskKey } from 'parley-a2a/storage';
 import { CountingIds } from './counting-ids.js';
 import {
@@ -14,7 +14,6 @@ import {
   stateText,
 } from './crash-rules.js';
 import { isFinal, isWaiting, shown } from './event-view.js';
-import { mortalAgent } from './mortal-agent.js';
 import { type Commit, mortalStorage } from './mortal-storage.js';
 import { runAgent, type TestAgentOptions, whileTimePasses } from './test-agent.js';
 import { TestClock } from './test-ports.js';
@@ -130,7 +129,7 @@ class CrashedProcess {
   private constructor({ shared, clock }: CrashSetup, at: CrashPoint) {
     this.#clock = clock;
     this.#at = at;
-    this.#view = mortalStorage(shared, (commit) => this.#committed(commit));
+    this.#view = mortalStorage(shared, (commit) => this.#onCommit(commit));
   }
 
   static async start(parts: CrashSetup, { agent, number, at }: ProcessOptions): Promise<CrashedProcess> {
@@ -199,7 +198,7 @@ class CrashedProcess {
     await this.#process?.close(0);
   }
 
-  #committed({ key, events, checkpoint }: Commit): void {
+  #onCommit({ key, events, checkpoint }: Commit): void {
     this.#key ??= key;
     this.events.push(...events);
     if (checkpoint !== undefined) this.checkpoint = checkpoint;
@@ -209,4 +208,62 @@ class CrashedProcess {
     const reached = isReached(this.#at, { events: own, fresh: events.length, hasCheckpoint: checkpoint !== undefined });
     if (reached) this.#view.die();
   }
+}
+
+const never = <T>(): Promise<T> => new Promise<T>(() => {});
+
+/**
+ * Wraps an agent whose process may die. Each of its events is committed before the next one begins, so that the process
+ * can die exactly between two events. After that, no call of its context or its events resolves.
+ */
+function mortalAgent(agent: AgentExecutor, isDead: () => boolean): AgentExecutor {
+  const { replies, resumable } = agent;
+  const inTurn = (call: 'execute' | 'cancel'): NonNullable<AgentExecutor['cancel']> => {
+    return async (context, events) => {
+      let last: Promise<unknown> = Promise.resolve();
+      let pending = 0;
+      const inOrder = (publish: () => unknown): Promise<unknown> => {
+        const step = async (): Promise<unknown> => {
+          if (isDead()) return never();
+          const result = await publish();
+          await events.flush();
+          return result;
+        };
+        // The first of concurrent calls reaches the engine at once, because agents need not await their events.
+        last = pending === 0 ? step() : last.then(step, step);
+        pending += 1;
+        const settled = (): void => {
+          pending -= 1;
+        };
+        last.then(settled, settled);
+        return last;
+      };
+      const own = { context: answering(context, isDead, (ask) => ask()), events: answering(events, isDead, inOrder) };
+      await agent[call]?.(own.context, own.events);
+      await last.catch(() => {});
+      if (isDead()) await never();
+    };
+  };
+  return {
+    execute: inTurn('execute'),
+    ...(agent.cancel !== undefined && { cancel: inTurn('cancel') }),
+    ...(replies !== undefined && { replies }),
+    ...(resumable !== undefined && { resumable }),
+  };
+}
+
+/** A proxy of the object, whose methods resolve only while the process lives. */
+function answering<T extends object>(object: T, isDead: () => boolean, around: (call: () => unknown) => unknown): T {
+  return new Proxy(object, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name, target);
+      if (typeof member !== 'function') return member;
+      return (...args: unknown[]) => {
+        if (isDead()) return never();
+        const answer = around(() => Reflect.apply(member, target, args));
+        if (!(answer instanceof Promise)) return answer;
+        return ignoreRejection(answer.then((value) => (isDead() ? never() : value)));
+      };
+    },
+  });
 }

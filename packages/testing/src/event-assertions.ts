@@ -76,7 +76,7 @@ export function assertConsistentIdPropagation(events: AssertedEvents, expected: 
       const actual = ids[name];
       if (actual === wanted[name] || (actual === undefined && !isComplete)) continue;
       const member = `${name} of ${place}`;
-      throw found({ eventIndex, expected: `${member} "${wanted[name]}"`, actual: quoted(actual) });
+      throw found({ eventIndex, expected: `${member} "${wanted[name]}"`, actual: quote(actual) });
     }
   };
   for (const [eventIndex, event] of list.entries()) {
@@ -98,7 +98,7 @@ export function assertChronologicalOrdering(events: AssertedEvents): void {
     const timestamp = statusOf(event)?.timestamp;
     if (timestamp === undefined) continue;
     if (Number.isNaN(Date.parse(timestamp))) {
-      throw found({ eventIndex, expected: 'a timestamp such as 2026-01-01T00:00:00.000Z', actual: quoted(timestamp) });
+      throw found({ eventIndex, expected: 'a timestamp such as 2026-01-01T00:00:00.000Z', actual: quote(timestamp) });
     }
     if (before !== '' && Date.parse(timestamp) < Date.parse(before)) {
       throw found({ eventIndex, expected: `a time from ${before} on`, actual: timestamp });
@@ -260,6 +260,6 @@ function withReason({ status }: Pick<Task, 'status'>): string {
   return text === '' ? `${status.state}${end}` : `${status.state}${end} with "${text}"`;
 }
 
-function quoted(value: string | undefined): string {
+function quote(value: string | undefined): string {
   return value === undefined ? 'none' : `"${value}"`;
 }

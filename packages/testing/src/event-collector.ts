@@ -96,7 +96,7 @@ export class StreamCollector {
       };
       const fail = (reason: string): void => {
         stop();
-        reject(new WaitTimeoutError(`${what} (${reason}; ${this.#shown()})`, timeoutMs));
+        reject(new WaitTimeoutError(`${what} (${reason}; ${this.#describe()})`, timeoutMs));
       };
       const look = (): void => {
         for (; taken < this.#events.length; taken += 1) {
@@ -145,7 +145,7 @@ export class StreamCollector {
       };
       const stopTimer = this.#clock.after(timeoutMs, () => {
         this.#looks.delete(look);
-        reject(new WaitTimeoutError(`the end of the stream (${this.#shown()})`, timeoutMs));
+        reject(new WaitTimeoutError(`the end of the stream (${this.#describe()})`, timeoutMs));
       });
       this.#looks.add(look);
       look();
@@ -170,7 +170,7 @@ export class StreamCollector {
     for (const look of [...this.#looks]) look();
   }
 
-  #shown(): string {
+  #describe(): string {
     if (this.#events.length === 0) return 'no event came';
     return `${this.#events.length} events came, the last was ${shown(this.#events.at(-1))}`;
   }

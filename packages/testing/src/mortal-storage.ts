@@ -31,26 +31,26 @@ export function mortalStorage(shared: TaskStorage, committed: (commit: Commit) =
     if (isDead) return never();
     const answer: unknown = await run();
     if (isDead) return never();
-    if (call === 'append') appended(args[0] as Append, answer as AppendOutcome);
-    if (call === 'accept') accepted(args[0] as Acceptance);
-    if (call === 'saveCheckpoint' && answer === true) saved(args[0] as HeldTurn, args[1] as JsonValue);
+    if (call === 'append') commitOfAppend(args[0] as Append, answer as AppendOutcome);
+    if (call === 'accept') commitOfAcceptance(args[0] as Acceptance);
+    if (call === 'saveCheckpoint' && answer === true) commitOfCheckpoint(args[0] as HeldTurn, args[1] as JsonValue);
     return isDead ? never() : answer;
   };
   const storage = interceptedStorage(shared, intercept, { shared: true, wakeups });
 
   /** Reports the append of a turn, because a storage of one process does not. A shared one does. */
-  function appended(append: Append, outcome: AppendOutcome): void {
+  function commitOfAppend(append: Append, outcome: AppendOutcome): void {
     if (outcome.kind !== 'appended') return;
     const { key, records, checkpoint, authority } = append;
     committed({ key, events: records.map(({ event }) => event), checkpoint });
     if (typeof authority === 'number') shared.wakeups.taskChanged(key);
   }
 
-  function saved({ key }: HeldTurn, checkpoint: JsonValue): void {
+  function commitOfCheckpoint({ key }: HeldTurn, checkpoint: JsonValue): void {
     committed({ key, events: [], checkpoint: agentCheckpoint(checkpoint) });
   }
 
-  function accepted({ scope, task }: Acceptance): void {
+  function commitOfAcceptance({ scope, task }: Acceptance): void {
     if (!('create' in task)) return;
     committed({ key: { scope, id: task.create.id }, events: [{ task: task.create }], checkpoint: undefined });
   }

@@ -77,7 +77,7 @@ export async function testAgent(agent: TestedAgent, options: TestAgentOptions = 
     cancel: (taskId) => client.cancelTask(taskId),
     advance: (ms) => clock.advance(ms),
     settle: () => clock.settle(),
-    close: () => closed(close(0), clock),
+    close: () => closeAdvancing(close(0), clock),
   };
 }
 
@@ -157,7 +157,7 @@ export async function whileTimePasses<T>(clock: TestClock, promise: Promise<T>):
 }
 
 /** Advances the clock by the time that the engine gives turns that do not stop. */
-async function closed(closing: Promise<void>, clock: TestClock): Promise<void> {
+async function closeAdvancing(closing: Promise<void>, clock: TestClock): Promise<void> {
   let isClosed = false;
   const done = () => {
     isClosed = true;

@@ -30,7 +30,7 @@ export class BatchTransport {
     try {
       for (const line of lines) {
         if (holdsTooMuch(line, limits)) throw tooManyItems();
-        const frame = parsed(line);
+        const frame = parseLine(line);
         this.#check.receive(frame, line.length);
         this.#received.push(frame);
       }
@@ -70,7 +70,7 @@ export class BatchTransport {
   }
 }
 
-function parsed(line: string): unknown {
+function parseLine(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {

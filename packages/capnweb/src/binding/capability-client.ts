@@ -167,12 +167,12 @@ export class CapnwebTask implements CapnwebTaskView {
   /** Gets the task. */
   async get({ historyLength, ...options }: CallOptions & { readonly historyLength?: number } = {}): Promise<Task> {
     const wanted = historyLength === undefined ? {} : { historyLength };
-    return this.#task(await this.#called((task) => task.get(wanted), options));
+    return this.#task(await this.#call((task) => task.get(wanted), options));
   }
 
   /** Cancels the task. */
   async cancel(options: CallOptions = {}): Promise<Task> {
-    return this.#task(await this.#called((task) => task.cancel(), options));
+    return this.#task(await this.#call((task) => task.cancel(), options));
   }
 
   /** Sends a message to the task. */
@@ -243,15 +243,15 @@ export class CapnwebTask implements CapnwebTaskView {
         const wanted = historyLength === undefined ? {} : { historyLength };
         const read = (task: RemoteTask) => {
           const view = task.view();
-          return released(view, view.get(wanted));
+          return releaseAfter(view, view.get(wanted));
         };
-        return this.#task(await this.#called(read, options));
+        return this.#task(await this.#call(read, options));
       },
       subscribe: (options) => this.subscribe(options),
     };
   }
 
-  #called(make: TaskCall<unknown>['make'], options: CallOptions): Promise<unknown> {
+  #call(make: TaskCall<unknown>['make'], options: CallOptions): Promise<unknown> {
     return this.#inSession(options, (session, signal) => this.#onTask(session, signal, { make, read: this.#plain }));
   }
 
@@ -276,7 +276,7 @@ export class CapnwebTask implements CapnwebTaskView {
     return session.call(
       (agent) => {
         const task = agent.task(id);
-        return released(task, make(task));
+        return releaseAfter(task, make(task));
       },
       signal,
       read,
@@ -328,7 +328,7 @@ function hasStream(part: unknown): part is { readonly raw: ReadableStream<Uint8A
 }
 
 /** Releases an object after its only call was sent. */
-function released(object: unknown, call: Remote<unknown>): Remote<unknown> {
+function releaseAfter(object: unknown, call: Remote<unknown>): Remote<unknown> {
   disposeOf(object);
   return call;
 }

@@ -68,17 +68,17 @@ export class CapnwebClientTransport implements ClientTransport {
     if (inSession[IN_SESSION] !== undefined)
       return (await inSession[IN_SESSION](session, call.signal)) as OperationTypes[Name]['response'];
     const request = requestOf(call);
-    const make = (agent: RemoteAgent) => called(agent, call, { request, options });
-    const answer = await session.call(make, call.signal, (value) => this.#received(value));
+    const make = (agent: RemoteAgent) => callRemote(agent, call, { request, options });
+    const answer = await session.call(make, call.signal, (value) => this.#read(value));
     return clientV1_0.decodeResponse(call.operation, answer);
   }
 
   async stream(call: TransportCall<StreamingOperationName>): Promise<OpenedStream> {
     const { session, options } = await this.#place(call);
     const request = requestOf(call);
-    const feed = await session.feed((agent) => called(agent, call, { request, options }), call.signal);
+    const feed = await session.feed((agent) => callRemote(agent, call, { request, options }), call.signal);
     call.opened?.();
-    const events = new FeedEvents(feed, (value) => this.#received(value));
+    const events = new FeedEvents(feed, (value) => this.#read(value));
     return { first: await events.next(), events };
   }
 
@@ -112,8 +112,8 @@ export class CapnwebClientTransport implements ClientTransport {
     const known = this.#sessions.get(key);
     if (known !== undefined && (known instanceof Promise || !known.isRetired)) return known;
     const other = this.#renewable(wanted);
-    if (other === undefined) return this.#opened(key, wanted);
-    const renewed = this.#renewed(key, wanted, other);
+    if (other === undefined) return this.#open(key, wanted);
+    const renewed = this.#renew(key, wanted, other);
     this.#sessions.set(key, renewed);
     return renewed;
   }
@@ -132,7 +132,7 @@ export class CapnwebClientTransport implements ClientTransport {
    * Renews the credential of a session. If the agent refuses the new one, the session keeps its own, and a new session
    * is opened.
    */
-  async #renewed(
+  async #renew(
     key: string,
     wanted: WantedSession,
     [old, session]: readonly [key: string, session: ClientSession],
@@ -146,16 +146,16 @@ export class CapnwebClientTransport implements ClientTransport {
           undefined,
           () => {},
         );
-      if (session.isRetired) return this.#opened(key, wanted);
+      if (session.isRetired) return this.#open(key, wanted);
       this.#sessions.set(key, session);
       return session;
     } catch {
       session.retire();
-      return this.#opened(key, wanted);
+      return this.#open(key, wanted);
     }
   }
 
-  #opened(key: string, { tenant, credential, identity }: WantedSession): ClientSession {
+  #open(key: string, { tenant, credential, identity }: WantedSession): ClientSession {
     if (this.#isClosed) throw new ConnectionError('The client is closed', { sent: false, isFinal: true });
     const { connect, clock, turn, settings } = this.#options;
     const hello: Hello = {
@@ -177,7 +177,7 @@ export class CapnwebClientTransport implements ClientTransport {
     return session;
   }
 
-  #received(value: unknown): unknown {
+  #read(value: unknown): unknown {
     return fromWire(value, { streamBytes: this.#options.settings.frameBytes, fault: invalidAnswer });
   }
 }
@@ -206,7 +206,7 @@ function requestOf({ operation, request, lastEventId }: TransportCall): unknown 
   return after !== undefined && Number.isSafeInteger(after) && after >= 0 ? { ...(wire as object), after } : wire;
 }
 
-function called(
+function callRemote(
   agent: RemoteAgent,
   { operation }: TransportCall,
   { request, options }: { readonly request: unknown; readonly options: RemoteCallOptions | undefined },

@@ -37,11 +37,11 @@ function text(value: unknown): string | undefined {
 function contentOf(raw: unknown, hold: Hold): ReadableStream<Uint8Array> | undefined {
   if (typeof raw === 'string') return chunksOf(bytesOf(raw));
   if (raw instanceof Uint8Array) return chunksOf(raw);
-  return raw instanceof ReadableStream ? held(raw, hold) : undefined;
+  return raw instanceof ReadableStream ? holdUntilEnd(raw, hold) : undefined;
 }
 
 /** The same stream, which keeps the session open until its end. */
-function held(stream: ReadableStream<unknown>, hold: Hold): ReadableStream<Uint8Array> {
+function holdUntilEnd(stream: ReadableStream<unknown>, hold: Hold): ReadableStream<Uint8Array> {
   const reader = stream.getReader();
   const release = hold(() => {});
   return new ReadableStream<Uint8Array>(

@@ -101,7 +101,7 @@ export class ClientSession {
   async call<T>(make: RemoteCall, signal: AbortSignal | undefined, read: ReadAnswer<T>): Promise<T> {
     this.#use();
     try {
-      const value = read(await this.#answered(make, signal));
+      const value = read(await this.#ask(make, signal));
       return value instanceof Promise ? await unlessAborted(value, signal) : value;
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
@@ -115,7 +115,7 @@ export class ClientSession {
   async feed(make: RemoteCall, signal: AbortSignal | undefined): Promise<ClientFeed> {
     this.#use();
     try {
-      const answer = await this.#answered(make, signal);
+      const answer = await this.#ask(make, signal);
       if (signal?.aborted) {
         disposeOf(answer);
         throw signal.reason;
@@ -158,7 +158,7 @@ export class ClientSession {
   close(): void {
     this.#connecting.abort(new ConnectionError('The session was closed', { sent: false }));
     this.#opened?.transport.close(CLOSE_CODES.normal, '');
-    this.#ended({ code: CLOSE_CODES.normal, reason: 'the client closed it' });
+    this.#handleEnd({ code: CLOSE_CODES.normal, reason: 'the client closed it' });
   }
 
   async #open(): Promise<Opened> {
@@ -174,7 +174,7 @@ export class ClientSession {
         limits: limitsOf(settings),
         clock,
         turn,
-        closed: ({ code, message: reason }) => this.#ended({ code, reason }),
+        closed: ({ code, message: reason }) => this.#handleEnd({ code, reason }),
         tick: () => this.#tick(),
       });
       const entrance = new RpcSession(transport).getRemoteMain() as unknown as RemoteEntrance;
@@ -196,13 +196,13 @@ export class ClientSession {
     return this.#opened ?? unlessAborted(this.#opening, signal);
   }
 
-  async #answered(make: RemoteCall, signal: AbortSignal | undefined): Promise<unknown> {
+  async #ask(make: RemoteCall, signal: AbortSignal | undefined): Promise<unknown> {
     signal?.throwIfAborted();
     const ready = this.#ready(signal);
     const { agent } = ready instanceof Promise ? await ready : ready;
     try {
-      return await this.#settled(
-        made(() => make(agent)),
+      return await this.#settle(
+        makeRemote(() => make(agent)),
         signal,
       );
     } catch (error) {
@@ -212,7 +212,7 @@ export class ClientSession {
   }
 
   /** Waits for an answer until the signal aborts or the time limit passes. The call is then disposed. */
-  #settled(remote: Remote<unknown>, signal: AbortSignal | undefined): Promise<unknown> {
+  #settle(remote: Remote<unknown>, signal: AbortSignal | undefined): Promise<unknown> {
     return new Promise((resolve, reject) => {
       let isGivenUp = false;
       const giveUp = (reason: unknown): void => {
@@ -303,7 +303,7 @@ export class ClientSession {
     );
   }
 
-  #ended(end: SessionEnd): void {
+  #handleEnd(end: SessionEnd): void {
     if (this.#end !== undefined) return;
     this.#end = end;
     this.#stopIdle?.();
@@ -332,7 +332,7 @@ function limitsOf({ frameBytes, frameItems, pingMs }: ClientSessionSettings): Tr
 }
 
 /** The library throws synchronously for values that it cannot send. */
-function made(make: () => Remote<unknown>): Remote<unknown> {
+function makeRemote(make: () => Remote<unknown>): Remote<unknown> {
   try {
     return make();
   } catch (cause) {

@@ -112,7 +112,7 @@ export class FrameCheck {
   }
 
   #receive(frame: unknown, bytes: number): void {
-    if (!Array.isArray(frame)) throw refused('A frame must be an array');
+    if (!Array.isArray(frame)) throw refusal('A frame must be an array');
     this.#references = 0;
     const [type, first, second] = frame as readonly unknown[];
     switch (type) {
@@ -120,7 +120,7 @@ export class FrameCheck {
         needLength(frame, 2);
         this.#call(first);
         this.#calls += 1;
-        if (this.#calls > this.#limits.calls) throw refused('Too many calls are not released', 'unreleasedCalls');
+        if (this.#calls > this.#limits.calls) throw refusal('Too many calls are not released', 'unreleasedCalls');
         this.#run(bytes);
         this.#add('call');
         return;
@@ -133,7 +133,7 @@ export class FrameCheck {
       case 'pipe':
         needLength(frame, 1);
         this.#calls += 1;
-        if (this.#calls > this.#limits.calls) throw refused('Too many pipes are not released', 'unreleasedCalls');
+        if (this.#calls > this.#limits.calls) throw refusal('Too many pipes are not released', 'unreleasedCalls');
         this.#add('pipe');
         return;
       case 'pull':
@@ -155,7 +155,7 @@ export class FrameCheck {
         this.#value(first, 1);
         return;
       default:
-        throw refused('The type of a message is not allowed');
+        throw refusal('The type of a message is not allowed');
     }
   }
 
@@ -170,7 +170,7 @@ export class FrameCheck {
     if (!text.includes(EXPORT_SIGN)) return;
     this.#countExports(type === 'push' || type === 'stream' || type === 'abort' ? id : value);
     if (this.#exported.size > this.#limits.capabilities)
-      throw refused('Too many objects are not released', 'capabilities');
+      throw refusal('Too many objects are not released', 'capabilities');
   }
 
   #add(entry: Entry): void {
@@ -182,11 +182,11 @@ export class FrameCheck {
     if (length <= LARGE_LENGTH) return;
     this.#runningLength += length;
     if (this.#runningLength > this.#limits.runningLength)
-      throw refused('Too many large calls are running', 'runningLength');
+      throw refusal('Too many large calls are running', 'runningLength');
     this.#large.set(this.#nextId, length);
   }
 
-  #answered(id: number): void {
+  #answer(id: number): void {
     if (this.#releases.size > 0) this.#free(id);
     this.#runningLength -= this.#large.get(id) ?? 0;
     this.#large.delete(id);
@@ -194,7 +194,7 @@ export class FrameCheck {
 
   /** Removes a write from the table when it is answered. */
   #settle(id: number): void {
-    this.#answered(id);
+    this.#answer(id);
     const entry = this.#received.get(id);
     if (typeof entry !== 'number') return;
     this.#received.delete(id);
@@ -202,11 +202,11 @@ export class FrameCheck {
   }
 
   #release(id: number, count: unknown): void {
-    if (!isCount(count) || count === 0) throw refused('A release needs a count');
+    if (!isCount(count) || count === 0) throw refusal('A release needs a count');
     const entry = this.#received.get(id);
     if (entry === 'call' || entry === 'pipe') {
       this.#received.delete(id);
-      this.#answered(id);
+      this.#answer(id);
       this.#calls -= 1;
     }
     const left = (this.#exported.get(id) ?? 0) - count;
@@ -217,7 +217,7 @@ export class FrameCheck {
   /** The expression of a push: a call, or the read of a property. */
   #call(expression: unknown): void {
     if (!Array.isArray(expression) || expression[0] !== 'pipeline' || expression.length > 4)
-      throw refused('A push must be a call');
+      throw refusal('A push must be a call');
     const [, target, path, args] = expression as readonly unknown[];
     needId(target);
     if (expression.length > 2) this.#path(path);
@@ -227,30 +227,30 @@ export class FrameCheck {
   /** The expression of a stream message: a write to a pipe of the peer. */
   #write(expression: unknown): void {
     if (!Array.isArray(expression) || expression[0] !== 'pipeline' || expression.length !== 4)
-      throw refused('A stream message must be a call');
+      throw refusal('A stream message must be a call');
     const [, target, path, args] = expression as readonly unknown[];
-    if (this.#received.get(needId(target)) !== 'pipe') throw refused('A stream message must name a pipe');
+    if (this.#received.get(needId(target)) !== 'pipe') throw refusal('A stream message must name a pipe');
     if (!Array.isArray(path) || path.length !== 1 || !PIPE_METHODS.has(path[0]))
-      throw refused('A pipe has no such method');
+      throw refusal('A pipe has no such method');
     this.#list(args, 1);
   }
 
   #path(path: unknown): void {
-    if (!Array.isArray(path) || path.length > this.#limits.pathLength) throw refused('The path of a call is too long');
+    if (!Array.isArray(path) || path.length > this.#limits.pathLength) throw refusal('The path of a call is too long');
     for (const part of path as readonly unknown[]) {
       const isName = typeof part === 'string' && part.length <= NAME_LENGTH;
-      if (!isName && !isCount(part)) throw refused('The path of a call is not valid');
+      if (!isName && !isCount(part)) throw refusal('The path of a call is not valid');
     }
   }
 
   #list(list: unknown, depth: number): void {
-    if (!Array.isArray(list)) throw refused('Arguments must be an array');
+    if (!Array.isArray(list)) throw refusal('Arguments must be an array');
     for (const item of list as readonly unknown[]) this.#value(item, depth);
   }
 
   #value(value: unknown, depth: number): void {
     if (typeof value !== 'object' || value === null) return;
-    if (depth > FRAME_LEVELS) throw refused('A value is nested too deeply');
+    if (depth > FRAME_LEVELS) throw refusal('A value is nested too deeply');
     if (!Array.isArray(value)) {
       for (const name in value) this.#value((value as Record<string, unknown>)[name], depth + 1);
     } else if (value.length === 1 && Array.isArray(value[0])) {
@@ -267,7 +267,7 @@ export class FrameCheck {
         return needLength(expression, 1);
       case 'bytes':
         needLength(expression, 2);
-        if (typeof first !== 'string') throw refused('Bytes must be base64');
+        if (typeof first !== 'string') throw refusal('Bytes must be base64');
         return;
       case 'error':
         return this.#error(expression, depth);
@@ -286,30 +286,30 @@ export class FrameCheck {
         if (expression.length > 2) this.#path(second);
         return;
       default:
-        throw refused('The type of an expression is not allowed');
+        throw refusal('The type of an expression is not allowed');
     }
   }
 
   #reference(expression: readonly unknown[], longest: number): number {
     this.#references += 1;
-    if (this.#references > REFERENCES_PER_FRAME) throw refused('A frame has too many references');
-    if (expression.length > longest) throw refused('An expression has too many members');
+    if (this.#references > REFERENCES_PER_FRAME) throw refusal('A frame has too many references');
+    if (expression.length > longest) throw refusal('An expression has too many members');
     return needId(expression[1]);
   }
 
   #imports(id: number): void {
     this.#imported.add(id);
-    if (this.#imported.size > this.#limits.callbacks) throw refused('Too many callbacks', 'callbacks');
+    if (this.#imported.size > this.#limits.callbacks) throw refusal('Too many callbacks', 'callbacks');
   }
 
   #error(expression: readonly unknown[], depth: number): void {
     const [, name, message, stack, members] = expression;
     if (expression.length > 5 || typeof name !== 'string' || typeof message !== 'string')
-      throw refused('An error is not valid');
-    if (stack !== undefined && stack !== null && typeof stack !== 'string') throw refused('An error is not valid');
+      throw refusal('An error is not valid');
+    if (stack !== undefined && stack !== null && typeof stack !== 'string') throw refusal('An error is not valid');
     if (members === undefined) return;
     if (typeof members !== 'object' || members === null || Array.isArray(members))
-      throw refused('An error is not valid');
+      throw refusal('An error is not valid');
     this.#value(members, depth + 1);
   }
 
@@ -328,19 +328,19 @@ export class FrameCheck {
 
 /** The fault of a frame with too many members and elements. */
 export function tooManyItems(): FrameFault {
-  return refused('A frame has too many members and elements', 'jsonItems');
+  return refusal('A frame has too many members and elements', 'jsonItems');
 }
 
-function refused(reason: string, limit?: SessionLimitName): FrameFault {
+function refusal(reason: string, limit?: SessionLimitName): FrameFault {
   return new FrameFault(POLICY_VIOLATION, reason, limit);
 }
 
 function needLength(list: readonly unknown[], length: number): void {
-  if (list.length !== length) throw refused('A frame has members that are not allowed');
+  if (list.length !== length) throw refusal('A frame has members that are not allowed');
 }
 
 function needId(id: unknown): number {
-  if (!Number.isSafeInteger(id)) throw refused('The id of an entry must be a number');
+  if (!Number.isSafeInteger(id)) throw refusal('The id of an entry must be a number');
   return id as number;
 }
 

@@ -34,7 +34,7 @@ export class PlainFace {
 
   async send(message: unknown, configuration?: unknown): Promise<unknown> {
     const grant = await this.#grant();
-    const value = await this.#session.run(() => sent(grant, message, configuration));
+    const value = await this.#session.run(() => sendRequest(grant, message, configuration));
     return this.#session.call({ grant, operation: BY_VERB.send, value, codec: PLAIN_CODEC });
   }
 
@@ -42,7 +42,7 @@ export class PlainFace {
   async stream(message: unknown, configuration?: unknown, callback?: unknown): Promise<unknown> {
     const session = this.#session;
     const grant = await this.#grant();
-    const value = await session.run(() => sent(grant, message, configuration));
+    const value = await session.run(() => sendRequest(grant, message, configuration));
     // The callback is kept first: arguments are disposed when the call returns, and a wrong callback must not begin a
     // task.
     const kept = await session.run(() =>
@@ -209,7 +209,7 @@ function isGiven(value: unknown): boolean {
 }
 
 /** The request for a message, with the id of its sender in the metadata. */
-function sent(grant: Grant, message: unknown, configuration: unknown): object {
+function sendRequest(grant: Grant, message: unknown, configuration: unknown): object {
   const { userId } = grant;
   const { metadata, ...rest } = members(message, 'message');
   const own = userId === undefined ? metadata : { ...(isObject(metadata) ? metadata : {}), userId };

@@ -122,7 +122,7 @@ export class ServerSession {
     return this.run(async () => {
       const { parameters, tenant, credential } = readHello(hello);
       if (!isPlain) this.#requireVersion(parameters);
-      const presented = credential && this.#presented(credential);
+      const presented = credential && this.#present(credential);
       const resume = this.options.hold();
       try {
         const ended = (grant: Grant) => this.#grantEnded(grant);
@@ -141,7 +141,7 @@ export class ServerSession {
   renew(grant: Grant, credential: unknown): Promise<{ expiresAt?: string }> {
     return this.run(async () => {
       this.#requireGrant(grant);
-      await this.#admit(grant, this.#presented(readCredential(credential, '')), true);
+      await this.#admit(grant, this.#present(readCredential(credential, '')), true);
       const { expiresAt } = grant;
       return expiresAt === undefined ? {} : { expiresAt: new Date(expiresAt).toISOString() };
     });
@@ -179,10 +179,10 @@ export class ServerSession {
       try {
         const { answer } = await this.#reply(call);
         if (answer.kind === 'response') throw new UnsupportedOperationError();
-        if (answer.kind === 'stream') return this.#opened(answer.items, call);
+        if (answer.kind === 'stream') return this.#open(answer.items, call);
         if (call.after === undefined || !hasEnded(answer.error)) throw answer.error;
         // The client has all events of a task that has ended.
-        return this.#opened(NO_ITEMS, call);
+        return this.#open(NO_ITEMS, call);
       } catch (error) {
         this.#feedPlaces -= 1;
         this.release(call.grant);
@@ -207,7 +207,7 @@ export class ServerSession {
       throw toWireError(isLogged ? thrown : toA2AError(thrown, logger, { operation: 'session' }));
     } finally {
       if (isCounted) this.#running -= 1;
-      this.#used();
+      this.#touch();
     }
   }
 
@@ -255,7 +255,7 @@ export class ServerSession {
     this.#grants.clear();
   }
 
-  #opened(items: ItemSource, { grant, operation, codec = v1_0 }: SessionCall): FeedSource {
+  #open(items: ItemSource, { grant, operation, codec = v1_0 }: SessionCall): FeedSource {
     const feed: FeedSource = new FeedSource({
       items,
       textOf: codec.encodeEvent,
@@ -267,7 +267,7 @@ export class ServerSession {
         this.#feeds.delete(feed);
         this.#feedPlaces -= 1;
         this.release(grant);
-        this.#used();
+        this.#touch();
         if (this.#feeds.size === 0) this.#lastFeedEnded?.();
       },
     });
@@ -333,14 +333,14 @@ export class ServerSession {
       ...(isRenewal && { credential }),
     });
     const { answer } = await callDirectly(exchange, request);
-    if (answer.kind === 'error') throw this.#refused(answer.error);
+    if (answer.kind === 'error') throw this.#refusal(answer.error);
     if (isRenewal && grant.isOther(request.user))
       throw new A2AError('PERMISSION_DENIED', 'The credential is of another principal');
     grant.admit(request, credential);
   }
 
   /** The error of a refused credential. It names the accepted schemes. */
-  #refused(error: A2AError): A2AError {
+  #refusal(error: A2AError): A2AError {
     if (error.code !== 'UNAUTHENTICATED') return error;
     this.#refusals += 1;
     if (this.#refusals >= TRIES) this.#endSoon('refusals');
@@ -349,11 +349,11 @@ export class ServerSession {
     return new A2AError(error.code, error.message, { ...error.details, metadata });
   }
 
-  #presented(credential: InBandCredential): RequestFields {
+  #present(credential: InBandCredential): RequestFields {
     try {
       return this.options.present(credential, this.options.card());
     } catch (thrown) {
-      throw thrown instanceof A2AError ? this.#refused(thrown) : thrown;
+      throw thrown instanceof A2AError ? this.#refusal(thrown) : thrown;
     }
   }
 
@@ -394,7 +394,7 @@ export class ServerSession {
     return this.#gone.signal;
   }
 
-  #used(): void {
+  #touch(): void {
     this.#lastUse = this.options.clock.monotonic();
   }
 }

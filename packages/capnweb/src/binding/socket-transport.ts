@@ -124,12 +124,12 @@ export class SocketTransport implements WaitingHolder {
     this.#check = new FrameCheck(options.limits);
     this.#isWelcome = options.firstFrameLength === undefined;
     this.#socket.receive({
-      message: (text) => this.#received(text),
+      message: (text) => this.#accept(text),
       arriving: (bytes) => this.#arriving(bytes),
       pong: () => {
         this.#unanswered = 0;
       },
-      closed: (code, reason) => this.#ended(new FrameFault(code, reason)),
+      closed: (code, reason) => this.#end(new FrameFault(code, reason)),
     });
     this.#ping();
   }
@@ -248,7 +248,7 @@ export class SocketTransport implements WaitingHolder {
     this.close(CLOSE_CODES.policy, 'Too many large frames at the same time', 'bodyMemory');
   }
 
-  #received(text: string): void {
+  #accept(text: string): void {
     // A peer may continue to send after the end.
     if (this.#fault !== undefined) return;
     this.#forgetArrival();
@@ -381,10 +381,10 @@ export class SocketTransport implements WaitingHolder {
     if (this.#fault !== undefined) return;
     if (fault.code === CLOSE_CODES.abnormal) this.#socket.terminate();
     else this.#socket.close(fault.code, fault.message);
-    this.#ended(fault);
+    this.#end(fault);
   }
 
-  #ended(fault: FrameFault): void {
+  #end(fault: FrameFault): void {
     if (this.#fault !== undefined) return;
     this.#fault = fault;
     this.#queue = [];

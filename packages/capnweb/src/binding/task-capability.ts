@@ -24,7 +24,7 @@ class TaskAccess {
   }
 
   async get(options: unknown): Promise<unknown> {
-    return this.call('get', await this.session.run(() => shown(options, ['historyLength'])));
+    return this.call('get', await this.session.run(() => readMembers(options, ['historyLength'])));
   }
 
   async source(options: unknown): Promise<FeedSource> {
@@ -155,7 +155,7 @@ export class Subscription extends RpcTarget {
 }
 
 /** The named members of an object with options. */
-function shown(options: unknown, names: readonly string[]): Readonly<Record<string, unknown>> {
+function readMembers(options: unknown, names: readonly string[]): Readonly<Record<string, unknown>> {
   if (options === undefined || options === null) return {};
   const given = members(options, 'options');
   return Object.fromEntries(names.filter((name) => given[name] !== undefined).map((name) => [name, given[name]]));
@@ -163,7 +163,7 @@ function shown(options: unknown, names: readonly string[]): Readonly<Record<stri
 
 /** The sequence number after which a stream resumes. */
 export function readAfter(options: unknown): number | undefined {
-  const { after } = shown(options, ['after']);
+  const { after } = readMembers(options, ['after']);
   if (after === undefined) return undefined;
   if (!Number.isSafeInteger(after) || (after as number) < 0) throw invalid('after', 'must be a sequence number');
   return after as number;

@@ -112,7 +112,7 @@ export function fromWire(value: unknown, options: ReceivedValueOptions): unknown
       if (member instanceof Uint8Array) return [key, base64Of(member)];
       const object = target();
       contents.push(
-        collected(member, budget, options).then((bytes) => {
+        collect(member, budget, options).then((bytes) => {
           object[key] = base64Of(bytes);
         }),
       );
@@ -203,7 +203,7 @@ export function chunksOf(bytes: Uint8Array): ReadableStream<Uint8Array> {
   );
 }
 
-async function collected(
+async function collect(
   stream: ReadableStream<unknown>,
   budget: { left: number; taken: number },
   { fault, take, late }: ReceivedValueOptions,

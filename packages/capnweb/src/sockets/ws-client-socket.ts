@@ -44,7 +44,7 @@ export function wsClients(ports: WsClientPorts): OpenWsClient | undefined {
       autoPong: false,
       ...(isPublicOnly && { lookup: checkedLookup({ url, check, lookup: modules.lookup }) }),
     });
-    return opened(socket, { ...ports, signal });
+    return waitUntilOpen(socket, { ...ports, signal });
   };
 }
 
@@ -68,7 +68,7 @@ interface Opening extends WsClientPorts {
   readonly signal: AbortSignal;
 }
 
-function opened(webSocket: WebSocket, { signal, clock, logger }: Opening): Promise<WsClientSocket> {
+function waitUntilOpen(webSocket: WebSocket, { signal, clock, logger }: Opening): Promise<WsClientSocket> {
   return new Promise((resolve, reject) => {
     const aborted = (): void => {
       reject(signal.reason);

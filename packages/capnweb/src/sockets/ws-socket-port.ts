@@ -43,13 +43,13 @@ export class WsSocketPort implements SocketPort {
     this.#clock = clock;
     this.#logger = logger;
     this.#readBefore = socket.bytesRead;
-    webSocket.on('message', (data, isBinary) => this.#received(data, isBinary));
+    webSocket.on('message', (data, isBinary) => this.#receiveMessage(data, isBinary));
     webSocket.on('ping', (data) => {
       if (webSocket.bufferedAmount < PONG_BYTES) webSocket.pong(data);
     });
     webSocket.on('pong', () => this.#receiver?.pong());
     webSocket.on('error', (error) => this.#logger.debug('A WebSocket failed', { error }));
-    webSocket.on('close', (code, reason) => this.#ended(code, reason.toString()));
+    webSocket.on('close', (code, reason) => this.#handleClose(code, reason.toString()));
     // Bounds a fragmented message before it is complete.
     socket.on('data', () => this.#checkLength());
   }
@@ -104,7 +104,7 @@ export class WsSocketPort implements SocketPort {
     if (this.#end !== undefined) receiver.closed(this.#end.code, this.#end.reason);
   }
 
-  #received(data: RawData, isBinary: boolean): void {
+  #receiveMessage(data: RawData, isBinary: boolean): void {
     this.#readBefore = this.#socket.bytesRead;
     if (isBinary) this.close(BINARY.code, BINARY.reason);
     else this.#receiver?.message((data as Buffer).toString());
@@ -124,7 +124,7 @@ export class WsSocketPort implements SocketPort {
     this.#socket.uncork();
   }
 
-  #ended(code: number, reason: string): void {
+  #handleClose(code: number, reason: string): void {
     if (this.#end !== undefined) return;
     this.#end = { code, reason };
     this.#receiver?.closed(code, reason);

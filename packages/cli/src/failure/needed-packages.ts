@@ -3,7 +3,7 @@ import { CliError } from './cli-error.js';
 /** Packages that the tool does not bring, because most of its users do not need them: a module of each. */
 export const OPTIONAL_PACKAGES = {
   gRPC: { '@grpc/grpc-js': '@grpc/grpc-js', '@bufbuild/protobuf': '@bufbuild/protobuf' },
-  PostgreSQL: { pg: 'pg', kysely: 'kysely' },
+  PostgreSQL: { pg: 'pg' },
   Redis: { ioredis: 'ioredis' },
   MCP: { '@modelcontextprotocol/sdk': '@modelcontextprotocol/sdk/types.js' },
 } as const;

@@ -133,7 +133,7 @@ export class Inbox {
   async take(request: InboxRequest): Promise<InboxAnswer> {
     const { header, method } = request;
     const chunks: Uint8Array[] = [];
-    const body = copied(request.body, chunks);
+    const body = copyChunks(request.body, chunks);
     const signer = signerOf(header);
     const { keysUrl } = this.#options;
     let signature: Delivery['signature'] = signer === undefined ? 'absent' : 'unchecked';
@@ -149,7 +149,7 @@ export class Inbox {
       }
     }
     this.#plain ??= this.#receiver();
-    answer ??= await (await this.#plain).answer({ method, header, body: replayed(chunks, body) });
+    answer ??= await (await this.#plain).answer({ method, header, body: replay(chunks, body) });
     this.#keep({ header, answer, chunks, signature, signer: signer && `${signer.kid} of ${signer.issuer}` });
     return answer;
   }
@@ -208,7 +208,7 @@ function secret(): string {
   return randomBytes(32).toString('base64url');
 }
 
-async function* copied(body: AsyncIterator<Uint8Array>, chunks: Uint8Array[]): AsyncGenerator<Uint8Array> {
+async function* copyChunks(body: AsyncIterator<Uint8Array>, chunks: Uint8Array[]): AsyncGenerator<Uint8Array> {
   for (let bytes = 0; bytes <= MOST_BYTES; ) {
     const { done, value } = await body.next();
     if (done === true) return;
@@ -218,7 +218,7 @@ async function* copied(body: AsyncIterator<Uint8Array>, chunks: Uint8Array[]): A
   }
 }
 
-async function* replayed(chunks: readonly Uint8Array[], rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* replay(chunks: readonly Uint8Array[], rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
   yield* [...chunks];
   yield* rest;
 }
@@ -232,7 +232,7 @@ function signatureAfter(status: number): Delivery['signature'] {
 
 /** The key and the issuer that a signature names. */
 function signerOf(header: InboxRequest['header']): { readonly kid: string; readonly issuer: string } | undefined {
-  const [head, claims] = (header(SIGNATURE) ?? '').split('.').map(decoded);
+  const [head, claims] = (header(SIGNATURE) ?? '').split('.').map(decodeSegment);
   if (head === undefined || claims === undefined) return undefined;
   return {
     kid: String(head.kid ?? 'a key without a name').slice(0, 100),
@@ -240,7 +240,7 @@ function signerOf(header: InboxRequest['header']): { readonly kid: string; reado
   };
 }
 
-function decoded(segment: string): Readonly<Record<string, unknown>> {
+function decodeSegment(segment: string): Readonly<Record<string, unknown>> {
   try {
     return Object(JSON.parse(Buffer.from(segment, 'base64url').toString()));
   } catch {
@@ -265,6 +265,6 @@ function textOf(chunks: readonly Uint8Array[]): Delivery['body'] {
 }
 
 function reasonIn(body: string): string | undefined {
-  const { error } = decoded(Buffer.from(body).toString('base64url'));
+  const { error } = decodeSegment(Buffer.from(body).toString('base64url'));
   return typeof error === 'string' ? error : undefined;
 }

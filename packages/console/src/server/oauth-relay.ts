@@ -34,20 +34,20 @@ export function oauthRelay({ cards, fetch }: OAuthRelayOptions): (request: strin
   const discovered = new Set<string>();
   return async (text) => {
     const asked = requestIn(text);
-    if (asked === undefined) return refused(400, 'This is no request for a token');
+    if (asked === undefined) return refusal(400, 'This is no request for a token');
     const { url, body } = asked;
     const named = cards().flatMap(({ securitySchemes }) => urlsIn(securitySchemes ?? {}));
     const isDocument =
       body === undefined && isWellKnown(url) && named.some((one) => originOf(one.url) === originOf(url));
     const isEndpoint = named.some((one) => one.url === url && POSTED.includes(one.name)) || discovered.has(url);
-    if (!isDocument && !(body !== undefined && isEndpoint)) return refused(403, 'No card names this address');
+    if (!isDocument && !(body !== undefined && isEndpoint)) return refusal(403, 'No card names this address');
     try {
       const answer = await fetch(url, requestOf(body));
       const answered = await boundedText(answer);
       if (isDocument && answer.ok) endpointsIn(answered).forEach((endpoint) => void discovered.add(endpoint));
       return { status: answer.status, headers: headersOf(answer), body: answered };
     } catch {
-      return refused(502, `The authorization server at ${originOf(url)} cannot be reached`);
+      return refusal(502, `The authorization server at ${originOf(url)} cannot be reached`);
     }
   };
 }
@@ -129,7 +129,7 @@ function headersOf(answer: Response): Readonly<Record<string, string>> {
 
 const UNKEPT = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
-function refused(status: number, message: string): RelayedAnswer {
+function refusal(status: number, message: string): RelayedAnswer {
   const body = JSON.stringify({ error: { code: status, message } });
   return { status, headers: { 'content-type': 'application/json', ...UNKEPT }, body };
 }

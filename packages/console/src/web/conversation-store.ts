@@ -55,7 +55,7 @@ const SAVE_MS = 300;
 const STORAGES = [sessionStorage, localStorage] as const;
 
 /** All conversations, the latest first. */
-export const conversations = signal<readonly Conversation[]>(loaded());
+export const conversations = signal<readonly Conversation[]>(loadConversations());
 
 const unsaved = new Set<string>();
 let saving: ReturnType<typeof setTimeout> | undefined;
@@ -99,7 +99,7 @@ export function changeReply(id: string, messageId: string, change: Partial<Reply
   putConversation({ ...conversation, contextId, turns: conversation.turns.with(at, { ...turn, reply }) });
 }
 
-function loaded(): readonly Conversation[] {
+function loadConversations(): readonly Conversation[] {
   const found = STORAGES.flatMap((storage) =>
     (read<readonly string[]>(storage, INDEX) ?? []).flatMap((id) => read<Conversation>(storage, keyOf(id)) ?? []),
   );

@@ -84,9 +84,9 @@ function relayFor(path: string): (url: string, init: RequestInit) => Promise<Res
 
 /** The tokens of an agent, for the life of the tab. */
 function tokensOf(path: string): TokenStore {
-  const kept = (): Record<string, Tokens> => JSON.parse(sessionStorage.getItem(tokensKey(path)) ?? '{}');
+  const load = (): Record<string, Tokens> => JSON.parse(sessionStorage.getItem(tokensKey(path)) ?? '{}');
   return {
-    load: async (key) => kept()[key],
-    save: async (key, tokens) => sessionStorage.setItem(tokensKey(path), JSON.stringify({ ...kept(), [key]: tokens })),
+    load: async (key) => load()[key],
+    save: async (key, tokens) => sessionStorage.setItem(tokensKey(path), JSON.stringify({ ...load(), [key]: tokens })),
   };
 }

@@ -25,8 +25,8 @@ export function routeOf(fragment: string): Route {
   const [, root, path, page, id] = fragment.split('/');
   const name = PAGES.find((one) => one === page);
   if (root !== 'agent' || path === undefined) return { page: SHARED.find((one) => one === root) ?? 'agents' };
-  const agent = decoded(path);
-  const part = id === undefined || id === '' ? undefined : decoded(id);
+  const agent = decode(path);
+  const part = id === undefined || id === '' ? undefined : decode(id);
   return { page: name ?? 'chat', agent, ...(part !== undefined && { id: part }) };
 }
 
@@ -37,7 +37,7 @@ export function fragmentOf(route: Route): string {
   return `#/agent/${encodeURIComponent(agent)}/${page}${id === undefined ? '' : `/${encodeURIComponent(id)}`}`;
 }
 
-function decoded(text: string): string {
+function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

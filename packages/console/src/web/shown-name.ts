@@ -21,8 +21,8 @@ export function shownText(text: string): string {
 
 /** JSON with each deceiving character escaped. */
 export function shownJson(json: string): string {
-  const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return json.replace(DECEIVING, (character) => (character === '\n' ? character : escaped(character)));
+  const escapeCharacter = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return json.replace(DECEIVING, (character) => (character === '\n' ? character : escapeCharacter(character)));
 }
 
 const NOW_SECONDS = 3;

@@ -17,10 +17,10 @@ interface AgentPlace {
 /** The call that gets a task. */
 export function taskSnippets({ card, url }: AgentPlace, taskId: string): Snippets {
   const httpJson = urlOf(card, 'HTTP+JSON');
-  const place = httpJson && quoted(`${httpJson}/tasks/${encodeURIComponent(taskId)}`);
+  const place = httpJson && quote(`${httpJson}/tasks/${encodeURIComponent(taskId)}`);
   return {
     curl: place && `curl ${place} \\\n  -H 'A2A-Version: 1.0'`,
-    cli: `parley task get ${quoted(taskId)} -a ${quoted(url)}`,
+    cli: `parley task get ${quote(taskId)} -a ${quote(url)}`,
     typescript: [
       "import { connect } from 'parley-a2a/client';",
       '',
@@ -37,6 +37,6 @@ function urlOf({ supportedInterfaces }: AgentCard, binding: string): string | un
 }
 
 /** One word of a shell. */
-function quoted(text: string): string {
+function quote(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -86,7 +86,9 @@ function withArtifact(artifacts: readonly Artifact[], artifact: Artifact, append
   const at = artifacts.findIndex(({ artifactId }) => artifactId === artifact.artifactId);
   const before = artifacts[at];
   if (before === undefined) return latest([...artifacts, artifact]);
-  const grown = append ? { ...before, ...artifact, parts: latest(joined(before.parts, artifact.parts)) } : artifact;
+  const grown = append
+    ? { ...before, ...artifact, parts: latest(appendParts(before.parts, artifact.parts)) }
+    : artifact;
   return artifacts.with(at, grown);
 }
 
@@ -95,7 +97,7 @@ function latest<Item>(items: readonly Item[]): readonly Item[] {
 }
 
 /** Chunks of one text become one part, so that its Markdown is read as a whole. */
-function joined(parts: readonly Part[], added: readonly Part[]): Part[] {
+function appendParts(parts: readonly Part[], added: readonly Part[]): Part[] {
   const last = parts.at(-1);
   const [first, ...rest] = added;
   if (last === undefined || first === undefined || last.text === undefined || first.text === undefined)

@@ -48,7 +48,7 @@ export class EventBatchReader implements AsyncIterator<readonly ReceivedEvent[],
 
   next(): Promise<Batch> {
     try {
-      const batch = this.#taken();
+      const batch = this.#takeBatch();
       if (batch !== undefined) return Promise.resolve(batch);
     } catch (error) {
       return Promise.reject(error);
@@ -67,7 +67,7 @@ export class EventBatchReader implements AsyncIterator<readonly ReceivedEvent[],
   }
 
   /** The next batch, or the end; undefined if neither is ready. */
-  #taken(): Batch | undefined {
+  #takeBatch(): Batch | undefined {
     const { rpc, signal, decode } = this.#options;
     if (this.#isOver) return this.#ending();
     if (signal?.aborted) {
@@ -107,7 +107,7 @@ export class EventBatchReader implements AsyncIterator<readonly ReceivedEvent[],
     const waiting = this.#waiting;
     if (waiting === undefined) return;
     try {
-      const batch = this.#taken();
+      const batch = this.#takeBatch();
       if (batch === undefined) return;
       this.#waiting = undefined;
       waiting.resolve(batch);

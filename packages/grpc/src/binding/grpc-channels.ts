@@ -83,7 +83,7 @@ export class GrpcChannels {
     const messageBytes = Math.max(limits.answerBytes, limits.eventBytes);
     const key = [target, hostAndPort(address), isSecure, messageBytes].join(' ');
     const known = this.#shared.get(key);
-    const shared = known ?? { opening: this.#made({ address, target, isSecure, messageBytes }), users: 0 };
+    const shared = known ?? { opening: this.#make({ address, target, isSecure, messageBytes }), users: 0 };
     this.#shared.set(key, shared);
     shared.users += 1;
     let isReleased = false;
@@ -124,7 +124,7 @@ export class GrpcChannels {
     return `ipv${isV6 ? 6 : 4}:${places.map((one) => hostAndPort({ host: one.address, port })).join(',')}`;
   }
 
-  async #made({ address, target, isSecure, messageBytes }: ChannelOptions): SharedChannel['opening'] {
+  async #make({ address, target, isSecure, messageBytes }: ChannelOptions): SharedChannel['opening'] {
     const { Client, credentials, Metadata } = await import('@grpc/grpc-js');
     const { tls = {}, idleMs } = this.#options;
     const [ca, key, cert] = [tls.ca, tls.key, tls.cert].map((pem) => (pem === undefined ? null : Buffer.from(pem)));

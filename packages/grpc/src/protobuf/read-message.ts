@@ -124,12 +124,12 @@ class MessageReader {
       }
     }
     const outer = source.enter();
-    const value = this.#entered(field, type, before);
+    const value = this.#readNested(field, type, before);
     source.leave(outer);
     return value;
   }
 
-  #entered(field: FieldPlan, type: SubmessageType, before: unknown): unknown {
+  #readNested(field: FieldPlan, type: SubmessageType, before: unknown): unknown {
     switch (type) {
       case 'timestamp':
         return this.#timestamp();

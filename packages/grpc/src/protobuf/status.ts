@@ -35,7 +35,7 @@ const BAD_REQUEST = `${TYPE_URL}google.rpc.BadRequest`;
  * Violations beyond `MAX_BYTES` are left out, the last first.
  */
 export function encodeStatus({ code, message, details }: RpcStatus): Uint8Array {
-  for (let shown = details; ; shown = shortened(shown)) {
+  for (let shown = details; ; shown = shorten(shown)) {
     const packed = shown.flatMap(pack);
     const status = create(STATUS, { code, message: message.slice(0, MAX_MESSAGE).toWellFormed(), details: packed });
     const bytes = toBinary(STATUS, status);
@@ -44,7 +44,7 @@ export function encodeStatus({ code, message, details }: RpcStatus): Uint8Array 
 }
 
 /** Halves the violations, and drops the last detail if there are none. */
-function shortened(details: readonly JsonObject[]): readonly JsonObject[] {
+function shorten(details: readonly JsonObject[]): readonly JsonObject[] {
   const [detail] = details.filter((item) => item['@type'] === BAD_REQUEST);
   const violations = detail?.fieldViolations;
   if (!Array.isArray(violations) || violations.length < 2) return details.slice(0, -1);

@@ -1,7 +1,18 @@
 import type { Socket } from 'node:net';
 import type { DescFile } from '@bufbuild/protobuf';
-import { type AgentMount, directWay, type HostView, serverTls, type TlsOptions } from 'parley-a2a/binding-kit';
+import {
+  type AgentMount,
+  callDirectly,
+  directWay,
+  type HostView,
+  serverTls,
+  type TlsOptions,
+} from 'parley-a2a/binding-kit';
+import type { Exchange } from 'parley-a2a/server';
+import { GrpcRequest } from '../binding/grpc-request.js';
 import { grpcRoutes } from '../binding/grpc-routes.js';
+import { GRPC_STATUS } from '../binding/grpc-status.js';
+import { errorTrailers, metadataOf, plainTrailers } from '../binding/grpc-trailers.js';
 import { HEALTH } from '../binding/health-messages.js';
 import { REFLECTION_SERVICES, reflection } from '../binding/reflection.js';
 import type { ProtobufCodec } from '../protobuf/protobuf-codec.js';
@@ -12,7 +23,6 @@ import type { GrpcHandler, GrpcStream } from './grpc-stream.js';
 import { GrpcHealth, HealthCall } from './health-call.js';
 import { OperationCall } from './operation-call.js';
 import { ReflectionCall } from './reflection-call.js';
-import { UnknownCall } from './unknown-call.js';
 
 /** The messages of all versions, and the descriptors of all served files. */
 interface GrpcCodecs {
@@ -136,4 +146,33 @@ function furtherHandlers({
     }
   }
   return handlers;
+}
+
+/** A call of an unknown method. A caller without a credential learns only that one is required. */
+class UnknownCall implements GrpcHandler {
+  readonly isEarly = true;
+  readonly #stream: GrpcStream;
+  readonly #exchange: Exchange;
+
+  constructor(stream: GrpcStream, exchange: Exchange) {
+    this.#stream = stream;
+    this.#exchange = exchange;
+  }
+
+  ready(): void {
+    void this.#refuse();
+  }
+
+  over(): void {}
+
+  stop(): void {}
+
+  async #refuse(): Promise<void> {
+    const stream = this.#stream;
+    const { answer, headers } = await callDirectly(this.#exchange, new GrpcRequest(stream, stream.path));
+    const metadata = metadataOf(headers);
+    if (answer.kind === 'error') return stream.end(errorTrailers(answer.error, { version: '1.0' }), metadata);
+    const method = stream.path.slice(0, 200);
+    stream.end(plainTrailers(GRPC_STATUS.UNIMPLEMENTED, `The method ${method} is not served here`), metadata);
+  }
 }

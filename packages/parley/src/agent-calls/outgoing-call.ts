@@ -109,7 +109,7 @@ export class OutgoingCall implements AgentCall {
     fulfilled?: ((answer: AskResult) => Result | PromiseLike<Result>) | null,
     rejected?: ((error: unknown) => Failure | PromiseLike<Failure>) | null,
   ): Promise<Result | Failure> {
-    this.#answer ??= this.#drained();
+    this.#answer ??= this.#drain();
     return this.#answer.then(fulfilled, rejected);
   }
 
@@ -118,7 +118,7 @@ export class OutgoingCall implements AgentCall {
     return { next: () => this.#next(), return: () => this.#leave() };
   }
 
-  async #drained(): Promise<AskResult> {
+  async #drain(): Promise<AskResult> {
     for (;;) {
       const { done } = await this.#next();
       if (done !== true) continue;

@@ -37,7 +37,7 @@ export class SentMessage {
   readonly interceptor: Interceptor<ClientCallContext> = (call, next) => {
     if (!('message' in call.request)) return next(call);
     if (isStreaming(call.operation)) return this.#events(call, next) as CallOutcome;
-    return this.#sent(call).then((sent) => next(sent) as Promise<never>) as CallOutcome;
+    return this.#withStoredMessage(call).then((sent) => next(sent) as Promise<never>) as CallOutcome;
   };
 
   /** Marks the message as delivered: the callee has named its task, and no attempt sends the message again. */
@@ -47,10 +47,10 @@ export class SentMessage {
   }
 
   async *#events(call: Call, next: (call: Call) => CallOutcome): AsyncGenerator<StreamResponse> {
-    yield* next(await this.#sent(call)) as AsyncIterable<StreamResponse>;
+    yield* next(await this.#withStoredMessage(call)) as AsyncIterable<StreamResponse>;
   }
 
-  async #sent(call: Call): Promise<Call> {
+  async #withStoredMessage(call: Call): Promise<Call> {
     const { course, name, clock } = this.#options;
     const request = call.request as SendMessageRequest;
     const { message } = request;

@@ -31,10 +31,10 @@ interface Answers {
  * @throws OptionsError for members that are no authenticators, or have different schemes of one name.
  */
 export function anyOf(...members: readonly Authenticator[]): Authenticator {
-  return combined('anyOf', {
+  return combine('anyOf', {
     members,
     optional: members.some((one) => one?.optional === true),
-    securityRequirements: checked('anyOf', members).flatMap(requirementsOf),
+    securityRequirements: checkMembers('anyOf', members).flatMap(requirementsOf),
     settles: ({ found }) => found.at(-1)?.kind === 'user',
     answer: ({ found, errors }) => {
       const last = found.at(-1);
@@ -68,12 +68,12 @@ export function allOf(...given: readonly Authenticator[] | readonly [...Authenti
   const { differentUsers = false } = checkOptions({ subject: 'allOf', schema: allOfSchema, options });
   const join = joinedUsers();
   const isOptional = (at: number) => members[at]?.optional === true;
-  return combined('allOf', {
+  return combine('allOf', {
     members,
     optional: members.every((one) => one?.optional === true),
-    securityRequirements: checked('allOf', members)
+    securityRequirements: checkMembers('allOf', members)
       .map(requirementsOf)
-      .reduce(crossed, [{ schemes: {} }]),
+      .reduce(crossProduct, [{ schemes: {} }]),
     settles: ({ found }) => found.at(-1)?.kind === 'refused',
     answer: ({ found, errors }) => {
       const refusal = refusalOf(found, members);
@@ -114,7 +114,7 @@ interface Combination {
   answer(answers: Answers): Authentication;
 }
 
-function combined(title: string, combination: Combination): Authenticator {
+function combine(title: string, combination: Combination): Authenticator {
   const { members, securityRequirements } = combination;
   return {
     challenges: [...new Set(members.flatMap(({ challenges }) => challenges))],
@@ -123,12 +123,12 @@ function combined(title: string, combination: Combination): Authenticator {
     ...mergedResource(members),
     ...(combination.optional && { optional: true }),
     ...(members.some((one) => one.needsClientCertificate) && { needsClientCertificate: true }),
-    authenticate: (credentials) => asked(combination, credentials),
+    authenticate: (credentials) => askMembers(combination, credentials),
   };
 }
 
 /** The members of a combination. */
-function checked(title: string, members: readonly Authenticator[]): readonly Authenticator[] {
+function checkMembers(title: string, members: readonly Authenticator[]): readonly Authenticator[] {
   if (members.some((one) => typeof one?.authenticate !== 'function'))
     throw new OptionsError(title, ['each argument must be an authenticator, not a list or a promise of one']);
   if (members.length === 0) throw new OptionsError(title, ['needs at least one authenticator']);
@@ -136,7 +136,7 @@ function checked(title: string, members: readonly Authenticator[]): readonly Aut
 }
 
 /** Asks one member after the other. Stays synchronous while the members do. */
-function asked(
+function askMembers(
   combination: Combination,
   credentials: Credentials,
   answers: Answers = { found: [], errors: [] },
@@ -150,11 +150,11 @@ function asked(
           answers.found.push(settled);
           return combination.settles(answers)
             ? combination.answer(answers)
-            : asked(combination, credentials, answers, at + 1);
+            : askMembers(combination, credentials, answers, at + 1);
         },
         (error: unknown) => {
-          failed(answers, error);
-          return asked(combination, credentials, answers, at + 1);
+          recordFailure(answers, error);
+          return askMembers(combination, credentials, answers, at + 1);
         },
       );
     }
@@ -172,13 +172,13 @@ function answerOf(
   try {
     return member?.authenticate(credentials);
   } catch (error) {
-    failed(answers, error);
+    recordFailure(answers, error);
     return undefined;
   }
 }
 
 /** Filled at its place in the list, so that answers stay aligned with the members. */
-function failed(answers: Answers, error: unknown): void {
+function recordFailure(answers: Answers, error: unknown): void {
   answers.errors.push(error);
   answers.found.push(ANONYMOUS);
 }
@@ -218,7 +218,7 @@ function mergedResource(members: readonly Authenticator[]): Pick<Authenticator, 
 }
 
 /** Each requirement of the left side together with each of the right side. */
-function crossed(
+function crossProduct(
   left: readonly SecurityRequirement[],
   right: readonly SecurityRequirement[],
 ): readonly SecurityRequirement[] {

@@ -85,7 +85,7 @@ export function requiring(
   };
   const isOptional =
     authenticator.optional === true && (securityRequirements.length === 0 || securityRequirements.some(isOpen));
-  return derived(authenticator, {
+  return derive(authenticator, {
     securityRequirements,
     optional: isOptional,
     authenticate: (credentials) => {
@@ -113,7 +113,7 @@ export function requireScopes(authenticator: Authenticator, ...scopes: readonly 
   const closed = requirements.filter((one) => !isOpen(one));
   // Without schemes the card cannot declare scopes.
   const asked = requiring(authenticator, closed.length > 0 ? closed : [{ schemes: { '': { list: scopes } } }]);
-  return derived(authenticator, {
+  return derive(authenticator, {
     ...(closed.length > 0 && { securityRequirements: requirements }),
     authenticate: (credentials) => asked.authenticate(credentials),
   });
@@ -122,7 +122,7 @@ export function requireScopes(authenticator: Authenticator, ...scopes: readonly 
 /** Wraps an authenticator so that callers without a credential are anonymous. A wrong credential is still refused. */
 export function optional(authenticator: Authenticator): Authenticator {
   if (typeof authenticator?.authenticate !== 'function') refuseArgument('optional', 'an authenticator', authenticator);
-  return derived(authenticator, {
+  return derive(authenticator, {
     optional: true,
     authenticate: (credentials: Credentials) => authenticator.authenticate(credentials),
   });
@@ -132,7 +132,7 @@ export function optional(authenticator: Authenticator): Authenticator {
  * An authenticator with some members replaced. Its prototype is the original, because a copy would lack private
  * members.
  */
-function derived(
+function derive(
   authenticator: Authenticator,
   changes: Pick<Authenticator, 'authenticate'> & Partial<Authenticator>,
 ): Authenticator {

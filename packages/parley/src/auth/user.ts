@@ -33,7 +33,7 @@ export interface User {
 export function userId(issuer: string, subject: string): string {
   if (typeof issuer !== 'string' || typeof subject !== 'string')
     refuseArgument('userId', 'an issuer and a subject, both texts', typeof issuer === 'string' ? subject : issuer);
-  return `${escaped(issuer)}|${escaped(subject)}`;
+  return `${escapePart(issuer)}|${escapePart(subject)}`;
 }
 
 /**
@@ -65,7 +65,7 @@ export function areOneCaller(ids: readonly string[]): boolean {
 /** Most issuers and subjects. The expression with classes of Unicode takes several times as long. */
 const PLAIN = /^[\w.:/@-]*$/;
 
-function escaped(part: string): string {
+function escapePart(part: string): string {
   if (PLAIN.test(part)) return part;
   return part.replace(/[%|\p{Cc}\p{Cs}]/gu, (char) => `%${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

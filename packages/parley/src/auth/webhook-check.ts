@@ -104,7 +104,7 @@ export class WebhookCheck {
     if (this.#tokens.length > 0 && !(await isOneOf(given, this.#tokens)))
       return 'X-A2A-Notification-Token is not the token';
     const { authentication } = this.#secrets;
-    if (authentication !== undefined && !(await isOneOf(credentialsIn(header), [normalized(authentication)])))
+    if (authentication !== undefined && !(await isOneOf(credentialsIn(header), [normalize(authentication)])))
       return 'Authorization does not name the scheme and the credentials';
     return this.#verify !== undefined && this.#signatureIn(header) === undefined ? 'no signature' : undefined;
   }
@@ -155,14 +155,14 @@ function verifierOf(signature: WebhookSignature, runtime: TokenRuntime) {
 }
 
 /** Scheme and credentials. The case of a scheme does not matter (RFC 9110 §11.1). */
-function normalized({ scheme, credentials }: { readonly scheme: string; readonly credentials: string }): string {
+function normalize({ scheme, credentials }: { readonly scheme: string; readonly credentials: string }): string {
   return `${scheme.toLowerCase()} ${credentials}`;
 }
 
 function credentialsIn(header: HeaderReader): string | undefined {
   const value = header('authorization') ?? '';
   const end = value.indexOf(' ');
-  return end < 1 ? undefined : normalized({ scheme: value.slice(0, end), credentials: value.slice(end).trimStart() });
+  return end < 1 ? undefined : normalize({ scheme: value.slice(0, end), credentials: value.slice(end).trimStart() });
 }
 
 /** Compares hashes, so that the time reveals nothing about the secret. */

@@ -53,7 +53,7 @@ function alternativeNames(text: string): readonly (readonly [kind: string, value
     const isQuoted = text[colon + 1] === '"';
     const end = isQuoted ? quoteEnd(text, colon + 1) : commaOrEnd(text, colon);
     const value = text.slice(colon + 1, end);
-    names.push([text.slice(at, colon), isQuoted ? unquoted(value) : value]);
+    names.push([text.slice(at, colon), isQuoted ? unquote(value) : value]);
     at = end + 2;
   }
   return names;
@@ -73,7 +73,7 @@ function quoteEnd(text: string, start: number): number {
   return text.length;
 }
 
-function unquoted(value: string): string {
+function unquote(value: string): string {
   try {
     return String(JSON.parse(value));
   } catch {

@@ -55,7 +55,7 @@ export class AgentCardResolver {
    * @throws AgentCardError if there is no card; ConnectionError; A2AError if the server answers with an error status.
    */
   async resolve(reference: string | AgentCard | object, signal?: AbortSignal): Promise<ResolvedCard> {
-    if (typeof reference !== 'string') return this.#decoded(reference, undefined);
+    if (typeof reference !== 'string') return this.#decode(reference, undefined);
     const url = await httpUrl(reference);
     this.#origin = originOf(url.href);
     const identifier = identifierOf(url.hash);
@@ -89,7 +89,7 @@ export class AgentCardResolver {
       ...(isNamed && { wellKnown }),
       at: (place, wanted) => this.#at(place, { identifier: wanted, signal }),
       read: (place) => this.#read(place, signal),
-      decoded: (document, place) => this.#decoded(document, place),
+      decoded: (document, place) => this.#decode(document, place),
     });
   }
 
@@ -100,18 +100,18 @@ export class AgentCardResolver {
   ): Promise<ResolvedCard | undefined> {
     const value = await this.#read(url, signal);
     if (value === undefined) return undefined;
-    if (!('specVersion' in value && 'entries' in value)) return this.#decoded(value, url);
+    if (!('specVersion' in value && 'entries' in value)) return this.#decode(value, url);
     const { cardOfCatalog } = await import('./ai-catalog.js');
     return await cardOfCatalog(value, {
       url,
       identifier,
       read: (place) => this.#read(place, signal),
-      decoded: (card, place) => this.#decoded(card, place),
+      decoded: (card, place) => this.#decode(card, place),
     });
   }
 
   /** @throws AgentCardError `invalid` that names the URL, if the document is no card. */
-  async #decoded(document: object, url: string | undefined): Promise<ResolvedCard> {
+  async #decode(document: object, url: string | undefined): Promise<ResolvedCard> {
     const card = await this.#options.decode(document).catch(async (error: unknown) => {
       if (!(error instanceof AgentCardError && error.fault === 'invalid')) throw error;
       throw (await import('./card-search.js')).noCard(url, error.message);

@@ -68,7 +68,7 @@ export class AgentConnection {
   /** Ends the connections that transports keep. No call opens another one. */
   close(): void {
     this.#isClosed = true;
-    for (const transport of this.#transports.splice(0)) void Promise.resolve(transport).then(closed, () => {});
+    for (const transport of this.#transports.splice(0)) void Promise.resolve(transport).then(closeTransport, () => {});
   }
 
   /** Reports that a call has succeeded. The agent serves the interface, so that later errors are its answers. */
@@ -109,6 +109,6 @@ export function closedError(): ConnectionError {
   return new ConnectionError('The client is closed', { sent: false, isFinal: true });
 }
 
-function closed(transport: ClientTransport | undefined): void {
+function closeTransport(transport: ClientTransport | undefined): void {
   transport?.close?.();
 }

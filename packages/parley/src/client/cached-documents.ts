@@ -54,13 +54,13 @@ export class CachedDocuments {
     const earlier = answer.status === 304 ? known : undefined;
     const text = earlier?.text ?? answer.text;
     const isWhole = earlier !== undefined || answer.status === 200;
-    const document = isShared && isWhole ? this.#kept(answer, { text, asked, earlier }) : undefined;
+    const document = isShared && isWhole ? this.#cacheable(answer, { text, asked, earlier }) : undefined;
     if (document !== undefined) await quietly(() => cache.set(url, document));
     return { status: earlier === undefined ? answer.status : 200, text };
   }
 
   /** Undefined: the cache must not keep the document. `earlier` is the document that the server calls unchanged. */
-  #kept({ headers }: FetchedDocument, { text, asked, earlier }: KeptDocument): CachedDocument | undefined {
+  #cacheable({ headers }: FetchedDocument, { text, asked, earlier }: KeptDocument): CachedDocument | undefined {
     const freshMs = freshForMs(headers);
     if (freshMs === undefined) return undefined;
     const etag = headers.get('etag') ?? earlier?.etag;

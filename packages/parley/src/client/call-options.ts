@@ -56,7 +56,7 @@ export function clientCallContext(options: CallOptions, defaults: CallDefaults):
   addLowered(headers, defaults.headers);
   addLowered(headers, options.headers);
   if (options.traceparent !== undefined) headers.traceparent = options.traceparent;
-  return { extensions: joined(defaults.extensions, options.extensions), headers, signal: options.signal };
+  return { extensions: union(defaults.extensions, options.extensions), headers, signal: options.signal };
 }
 
 function addLowered(headers: Record<string, string>, more: CallOptions['headers']): void {
@@ -64,6 +64,6 @@ function addLowered(headers: Record<string, string>, more: CallOptions['headers'
 }
 
 /** Joins two lists and drops duplicates. */
-function joined(one: readonly string[] = [], other: readonly string[] = []): readonly string[] {
+function union(one: readonly string[] = [], other: readonly string[] = []): readonly string[] {
   return one.length + other.length === 0 ? one : [...new Set([...one, ...other])];
 }

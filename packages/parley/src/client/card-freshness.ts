@@ -18,7 +18,7 @@ export function freshForMs(headers: CachedHeaders): number | undefined {
   const directives = directivesOf(headers.get('cache-control'));
   const varying = varyingHeaders(headers);
   if (directives.has('no-store') || varying.includes('*')) return undefined;
-  // A browser adds cookies to the request, which the client cannot compare.
+  // A browser adds cookies that the client does not see, so that it cannot compare them with `Vary`.
   if (directives.has('no-cache') || varying.includes('cookie')) return 0;
   const date = Date.parse(headers.get('date') ?? '');
   const age = (Number(headers.get('age') ?? 0) || 0) * 1000;

@@ -125,7 +125,7 @@ export class Client implements OperationMethods {
    * task, or the message that is the agent's answer, and its text.
    */
   async ask(input: SendInput, options: CallOptions & WaitOptions = {}): Promise<AskResult> {
-    return this.#limited(options, async (limited) => {
+    return this.#withinLimit(options, async (limited) => {
       const answer = await this.#firstAnswer(input, limited);
       if (answer.task === undefined || isWaitOver(answer.task.status.state, options.until)) return withText(answer);
       return withText({ task: await this.waitFor(answer.task.id, limited) });
@@ -134,7 +134,7 @@ export class Client implements OperationMethods {
 
   /** Waits until a task has ended or waits for the caller. Reads its stream, or polls with growing pauses. */
   waitFor(id: string, options: CallOptions & WaitOptions = {}): Promise<Task> {
-    return this.#limited(options, (limited) =>
+    return this.#withinLimit(options, (limited) =>
       waitForTask({
         id,
         options,
@@ -148,7 +148,7 @@ export class Client implements OperationMethods {
 
   /** Gets a task (Spec §3.1.3). */
   async getTask(request: string | WithoutTenant<GetTaskRequest>, options: CallOptions = {}): Promise<Task> {
-    return this.#checked('getTask', withId(request), options);
+    return this.#callChecked('getTask', withId(request), options);
   }
 
   /** Lists tasks, newest first (Spec §3.1.4). Pass `nextPageToken` to get the next page, until it is empty. */
@@ -156,7 +156,7 @@ export class Client implements OperationMethods {
     request: WithoutTenant<ListTasksRequest> = {},
     options: CallOptions = {},
   ): Promise<ListTasksResponse> {
-    return this.#checked('listTasks', request, options);
+    return this.#callChecked('listTasks', request, options);
   }
 
   /** Cancels a task (Spec §3.1.5). Returns the task if it is canceled already. */
@@ -164,7 +164,7 @@ export class Client implements OperationMethods {
     const { metadata } = options;
     const wanted = withId(request);
     try {
-      return await this.#checked('cancelTask', metadata === undefined ? wanted : { ...wanted, metadata }, options);
+      return await this.#callChecked('cancelTask', metadata === undefined ? wanted : { ...wanted, metadata }, options);
     } catch (error) {
       if (!(error instanceof A2AError) || error.code !== 'TASK_NOT_CANCELABLE') throw error;
       const task = await this.getTask(wanted.id, options);
@@ -191,7 +191,7 @@ export class Client implements OperationMethods {
     request: WithoutTenant<TaskPushNotificationConfig>,
     options: CallOptions = {},
   ): Promise<TaskPushNotificationConfig> {
-    return this.#checked('createTaskPushNotificationConfig', request, options);
+    return this.#callChecked('createTaskPushNotificationConfig', request, options);
   }
 
   /** Gets a webhook of a task (Spec §3.1.8). */
@@ -199,7 +199,7 @@ export class Client implements OperationMethods {
     request: WithoutTenant<GetTaskPushNotificationConfigRequest>,
     options: CallOptions = {},
   ): Promise<TaskPushNotificationConfig> {
-    return this.#checked('getTaskPushNotificationConfig', request, options);
+    return this.#callChecked('getTaskPushNotificationConfig', request, options);
   }
 
   /** Lists the webhooks of a task (Spec §3.1.9). */
@@ -207,7 +207,7 @@ export class Client implements OperationMethods {
     request: WithoutTenant<ListTaskPushNotificationConfigsRequest>,
     options: CallOptions = {},
   ): Promise<ListTaskPushNotificationConfigsResponse> {
-    return this.#checked('listTaskPushNotificationConfigs', request, options);
+    return this.#callChecked('listTaskPushNotificationConfigs', request, options);
   }
 
   /** Deletes a webhook of a task. It is no error if there is none (Spec §3.1.10). */
@@ -215,7 +215,7 @@ export class Client implements OperationMethods {
     request: WithoutTenant<DeleteTaskPushNotificationConfigRequest>,
     options: CallOptions = {},
   ): Promise<undefined> {
-    return this.#checked('deleteTaskPushNotificationConfig', request, options);
+    return this.#callChecked('deleteTaskPushNotificationConfig', request, options);
   }
 
   /** Gets the card for authenticated callers (Spec §3.1.11). It replaces the card of this client. */
@@ -276,7 +276,7 @@ export class Client implements OperationMethods {
   }
 
   /** Runs calls under one time limit. */
-  async #limited<T>(options: CallOptions, run: (limited: CallOptions) => Promise<T>): Promise<T> {
+  async #withinLimit<T>(options: CallOptions, run: (limited: CallOptions) => Promise<T>): Promise<T> {
     const deadline = callDeadline(this.#parts.runtime.clock, options);
     const { timeoutMs: _, signal: __, ...others } = options;
     try {
@@ -287,7 +287,7 @@ export class Client implements OperationMethods {
   }
 
   /** Calls an operation with a request whose members the application named. */
-  #checked<Name extends Exclude<UnaryOperationName, 'sendMessage' | 'getExtendedAgentCard'>>(
+  #callChecked<Name extends Exclude<UnaryOperationName, 'sendMessage' | 'getExtendedAgentCard'>>(
     operation: Name,
     request: OperationTypes[Name]['request'],
     options: CallOptions,

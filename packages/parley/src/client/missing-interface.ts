@@ -42,7 +42,7 @@ function calledVersion(version: string): string {
   return /^1\.\d+$/.test(reduced) ? '1.0' : reduced;
 }
 
-function shown(versions: readonly string[]): string {
+function joinVersions(versions: readonly string[]): string {
   return versions
     .map((version) => version.slice(0, 32))
     .slice(0, 5)
@@ -95,7 +95,7 @@ function missingInterface({
   const versions = [...new Set(all.map(({ protocolVersion }) => majorMinor(protocolVersion)))];
   const spoken = 'this client speaks 1.x, 0.3 and 0.2';
   if (!versions.some((one) => CLIENT_VERSIONS.has(calledVersion(one))))
-    return ['VERSION_NOT_SUPPORTED', `${name} speaks only ${shown(versions)}; ${spoken}`];
+    return ['VERSION_NOT_SUPPORTED', `${name} speaks only ${joinVersions(versions)}; ${spoken}`];
   const lacksGrpc =
     bindings === undefined && (binding === undefined ? all : all.filter((one) => one.protocolBinding === binding));
   if (lacksGrpc && lacksGrpc.length > 0 && lacksGrpc.every(({ protocolBinding }) => protocolBinding === 'GRPC')) {

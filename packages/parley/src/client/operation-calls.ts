@@ -19,10 +19,10 @@ import {
   type ClientTransport,
   type EventBatches,
   type OpenedStream,
+  type ReceivedEvent,
   type TransportCall,
 } from './client-transport.js';
 import type { CredentialGuard } from './credential-guard.js';
-import { LateBatches } from './late-batches.js';
 import type { RetryOptions } from './send-retries.js';
 
 /** One call, before an interface is chosen for it. */
@@ -61,14 +61,14 @@ export class OperationCalls {
   /** Calls an operation that has one answer. */
   unary<Name extends UnaryOperationName>(call: OperationCall<Name>): Promise<OperationTypes[Name]['response']> {
     const { operation, context } = call;
-    const made = this.#made(call, answered);
+    const made = this.#make(call, callUnary);
     if (!answersCard(operation)) return made;
     return made.then((card) => this.#options.readCard(card as object, context.signal)) as typeof made;
   }
 
   /** Opens a stream when its first event is read. An error of the agent is thrown in place of that event. */
   stream(call: OperationCall<StreamingOperationName>): EventBatches {
-    return new LateBatches(() => this.#made(call, opened));
+    return new LateBatches(() => this.#make(call, openStream));
   }
 
   /** The credentials of the calls. */
@@ -86,7 +86,7 @@ export class OperationCalls {
   }
 
   /** Makes a call, and repeats it as long as `CallRecovery` finds a remedy. */
-  async #made<Name extends OperationName, T>(call: OperationCall<Name>, run: Run<Name, T>): Promise<T> {
+  async #make<Name extends OperationName, T>(call: OperationCall<Name>, run: Run<Name, T>): Promise<T> {
     const { connection, guard, runtime } = this.#options;
     let recovery: CallRecovery | undefined;
     for (;;) {
@@ -157,13 +157,54 @@ export class OperationCalls {
 /** Makes a call over one interface. */
 type Run<Name extends OperationName, T> = (transport: ClientTransport, call: TransportCall<Name>) => Promise<T>;
 
-function answered<Name extends UnaryOperationName>(
+function callUnary<Name extends UnaryOperationName>(
   transport: ClientTransport,
   call: TransportCall<Name>,
 ): Promise<OperationTypes[Name]['response']> {
   return transport.call(call);
 }
 
-function opened(transport: ClientTransport, call: TransportCall<StreamingOperationName>): Promise<OpenedStream> {
+function openStream(transport: ClientTransport, call: TransportCall<StreamingOperationName>): Promise<OpenedStream> {
   return transport.stream(call);
+}
+
+type Batch = IteratorResult<readonly ReceivedEvent[], undefined>;
+
+const END: Batch = Object.freeze({ value: undefined, done: true });
+
+/**
+ * The batches of a stream that opens when the first one is read. Later reads call the stream directly, because a stream
+ * may deliver thousands of batches a second.
+ */
+class LateBatches implements EventBatches, AsyncIterator<readonly ReceivedEvent[], undefined> {
+  readonly #open: () => Promise<OpenedStream>;
+  #events: OpenedStream['events'] | undefined;
+  #isClosed = false;
+
+  constructor(open: () => Promise<OpenedStream>) {
+    this.#open = open;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<Batch> {
+    return this.#events === undefined ? this.#first() : this.#events.next();
+  }
+
+  async return(): Promise<Batch> {
+    this.#isClosed = true;
+    await this.#events?.return?.();
+    return END;
+  }
+
+  async #first(): Promise<Batch> {
+    if (this.#isClosed) return END;
+    const { events, first } = await this.#open();
+    this.#events = events;
+    if (!this.#isClosed) return first;
+    await events.return?.();
+    return END;
+  }
 }

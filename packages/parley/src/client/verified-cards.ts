@@ -40,7 +40,7 @@ export class VerifiedCards {
    * @throws AgentCardError `unverified`, with the fault of each signature; `invalid` if it is no card.
    */
   async card({ document, url, signal }: ReceivedCard): Promise<AgentCard> {
-    const { covered, verdicts } = await this.#verified(document, { url, signal });
+    const { covered, verdicts } = await this.#verify(document, { url, signal });
     this.#options.onVerdicts?.(verdicts);
     const last = verdicts.at(-1);
     const card = `agent card${url === undefined ? '' : ` of ${url}`}`;
@@ -53,7 +53,7 @@ export class VerifiedCards {
     );
   }
 
-  async #verified(
+  async #verify(
     document: object,
     origin: SignatureOrigin,
   ): Promise<{ readonly covered?: JsonObject; readonly verdicts: readonly SignatureVerdict[] }> {

@@ -8,14 +8,14 @@ import type { WireCodec } from './wire-codec.js';
  * version. A member that both versions have holds the members of both.
  */
 export function encodeHybridCard(card: AgentCard, older: WireCodec): string {
-  return JSON.stringify(merged(JSON.parse(v1_0.encodeCard(card)), JSON.parse(older.encodeCard(card))));
+  return JSON.stringify(merge(JSON.parse(v1_0.encodeCard(card)), JSON.parse(older.encodeCard(card))));
 }
 
-function merged(current: unknown, old: unknown): unknown {
+function merge(current: unknown, old: unknown): unknown {
   if (Array.isArray(current) && Array.isArray(old)) {
-    return current.map((item, index) => merged(item, old[index]));
+    return current.map((item, index) => merge(item, old[index]));
   }
   if (!isObject(current) || !isObject(old)) return current ?? old;
   const names = new Set([...Object.keys(current), ...Object.keys(old)]);
-  return Object.fromEntries([...names].map((name) => [name, merged(current[name], old[name])]));
+  return Object.fromEntries([...names].map((name) => [name, merge(current[name], old[name])]));
 }

@@ -30,31 +30,31 @@ export function signedCard(document: object): SignedCard {
   const { signatures, ...received } = document as JsonObject;
   const card = isOldCard(document) ? received : canonicalCard(document);
   const whole = canonicalJson(card);
-  const withoutEmpty = canonicalJson(filled(card) ?? {});
+  const withoutEmpty = canonicalJson(withoutEmptyValues(card) ?? {});
   const list = Array.isArray(signatures) ? (signatures as unknown[]) : [];
   return {
-    payloads: [...new Set([whole, withoutEmpty, escaped(withoutEmpty)])],
+    payloads: [...new Set([whole, withoutEmpty, escapeNonAscii(withoutEmpty)])],
     covered: { ...withKnownSchemes(card), ...(list.length > 0 && { signatures: list as JsonValue[] }) },
     signatures: list,
   };
 }
 
 /** The value without empty texts, lists and objects; undefined if nothing is left. */
-function filled(value: JsonValue): JsonValue | undefined {
+function withoutEmptyValues(value: JsonValue): JsonValue | undefined {
   if (value === '' || value === null) return undefined;
   if (Array.isArray(value)) {
-    const items = value.map(filled).filter((item) => item !== undefined);
+    const items = value.map(withoutEmptyValues).filter((item) => item !== undefined);
     return items.length === 0 ? undefined : items;
   }
   if (!isObject(value)) return value;
   const members = Object.entries(value as JsonObject).flatMap(([name, item]) => {
-    const left = filled(item);
+    const left = withoutEmptyValues(item);
     return left === undefined ? [] : [[name, left] as const];
   });
   return members.length === 0 ? undefined : Object.fromEntries(members);
 }
 
-function escaped(text: string): string {
+function escapeNonAscii(text: string): string {
   return text.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 

@@ -128,7 +128,7 @@ const sharedCards = memoryCardCache();
 const streamTurn = new TurnBudget(callerClock, 10);
 const sharedKeySets: VerifierRuntime['cache'] = new Map();
 const CARD_TIMEOUT_MS = 30_000;
-const ignored = (): void => {};
+const ignore = (): void => {};
 
 /** The default of options, which needs no check, so that its code is not loaded. */
 const NO_OPTIONS = {};
@@ -158,7 +158,7 @@ export async function connect(
 }
 
 async function connectTo(agent: string | AgentCard, options: ConnectOptions): Promise<Client> {
-  const { logger = silentLogger, onConnection = ignored } = options;
+  const { logger = silentLogger, onConnection = ignore } = options;
   const runtime: ClientRuntime = {
     clock: callerClock,
     idleClock: systemClock,
@@ -169,7 +169,7 @@ async function connectTo(agent: string | AgentCard, options: ConnectOptions): Pr
   };
   const caller = callerOf(options, trustedUrls(agent, options));
   const verified = await verifiedCards(options, caller);
-  const { card, url, endpoint } = await resolved(agent, { options, caller, decode: decodeAgentCard, verified });
+  const { card, url, endpoint } = await resolve(agent, { options, caller, decode: decodeAgentCard, verified });
   const offered = { ...card, supportedInterfaces: [...(endpoint ? [endpoint] : []), ...card.supportedInterfaces] };
   const select = (from: AgentCard, wishes: InterfaceWishes) =>
     selectInterfaces(from, wishes, (one) => isKnown(one) || bindingOf(one, options) !== undefined);
@@ -215,7 +215,7 @@ export async function fetchAgentCard(
   };
   const caller = callerOf(options, trustedUrls(agent, options));
   const verified = await verifiedCards(options, caller);
-  return (await resolved(agent, { options, caller, decode, verified })).card;
+  return (await resolve(agent, { options, caller, decode, verified })).card;
 }
 
 interface CardSearch {
@@ -225,7 +225,7 @@ interface CardSearch {
   readonly verified: VerifiedCards | undefined;
 }
 
-async function resolved(
+async function resolve(
   agent: string | AgentCard,
   { options, caller, decode, verified }: CardSearch,
 ): Promise<ResolvedCard> {

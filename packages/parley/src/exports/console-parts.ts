@@ -1,7 +1,6 @@
 import { type ConsoleParts, type DirectConsoleOptions, directConsole } from '../app/console/console-extension.js';
 import type { ConsolePackage } from '../app/console/console-files.js';
 import type { Exchange } from '../bindings/http/exchange.js';
-import { missingPackage } from '../errors/missing-package.js';
 import type * as receiver from './push-receiver.js';
 
 /**
@@ -22,7 +21,9 @@ const send = (url: string, init: RequestInit): Promise<Response> => fetch(url, i
 /** Loads the packages of the console of a host. */
 export const consoleParts: ConsoleParts = {
   loadConsole: () =>
-    load<ConsolePackage>(CONSOLE_PACKAGE).catch(missingPackage('The option console needs', CONSOLE_PACKAGE)),
+    load<ConsolePackage>(CONSOLE_PACKAGE).catch((cause: unknown) => {
+      throw new Error(`The option console needs a package: npm install ${CONSOLE_PACKAGE}`, { cause });
+    }),
   fetch: send,
   // The receiver fetches the keys of this server, which may be on a private address.
   loadReceiver: async () => {

@@ -67,7 +67,7 @@ export function hostSetup({ subject, agents, options, defaults }: HostSetupOptio
       agents,
       authenticator: options.authenticator,
       secrets: options.secretKeys && sealer(options.secretKeys),
-      storage: sealed(taskPlace({ subject, agents, options, logger }), options, logger),
+      storage: withSecretKeys(taskPlace({ subject, agents, options, logger }), options, logger),
       clock: systemClock,
       ids: systemIds,
       logger,
@@ -110,7 +110,7 @@ export function hostSetup({ subject, agents, options, defaults }: HostSetupOptio
   };
 }
 
-function sealed(storage: TaskStorage, { secretKeys: keys }: HostOptions, logger: Logger): TaskStorage {
+function withSecretKeys(storage: TaskStorage, { secretKeys: keys }: HostOptions, logger: Logger): TaskStorage {
   return keys === undefined ? storage : sealedStorage(storage, { keys, logger });
 }
 

@@ -16,11 +16,11 @@ export function safeFilename(name: string | undefined): string | undefined {
     .replace(/[<>:"|?*]/g, '_')
     .trim()
     .replace(/^\.+$/, '');
-  return last === undefined || last === '' ? undefined : shortened(last);
+  return last === undefined || last === '' ? undefined : shorten(last);
 }
 
 /** Shortens a name, but keeps its extension. */
-function shortened(name: string): string {
+function shorten(name: string): string {
   const characters = [...name];
   if (characters.length <= MOST_CHARACTERS) return name;
   const ending = /\.[A-Za-z0-9]{1,16}$/.exec(name)?.[0] ?? '';

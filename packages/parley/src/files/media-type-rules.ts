@@ -58,10 +58,10 @@ export function decideMediaType(
   const { allow, deny = [] } = rules;
   // Both types are checked, so that a vague declaration cannot hide the real type.
   const shown = sniffed === undefined || isShownAs(mediaType, sniffed) ? [mediaType] : [mediaType, sniffed];
-  if (shown.some((type) => deny.some((pattern) => covers(pattern, type)))) return refused(mediaType);
+  if (shown.some((type) => deny.some((pattern) => covers(pattern, type)))) return refuse(mediaType);
   const types = mediaType === UNKNOWN_TYPE ? shown : [mediaType];
   const isAllowed = allow === undefined || types.some((type) => allow.some((pattern) => covers(pattern, type)));
-  return isAllowed ? { kind: 'kept', mediaType } : refused(mediaType);
+  return isAllowed ? { kind: 'kept', mediaType } : refuse(mediaType);
 }
 
 /** The type under which a file is served: never one that a browser would execute. */
@@ -75,7 +75,7 @@ export function readMediaType(text: string | undefined): string | undefined {
   return type !== undefined && /^[a-z0-9!#$&^_.+-]{1,100}\/[a-z0-9!#$&^_.+-]{1,100}$/.test(type) ? type : undefined;
 }
 
-function refused(mediaType: string): MediaTypeDecision {
+function refuse(mediaType: string): MediaTypeDecision {
   return { kind: 'refused', reason: `Files of the type ${mediaType} are not taken here` };
 }
 

@@ -49,16 +49,21 @@ export class PortableDigester implements Digester {
       if (t < 16) w[t] = view.getInt32(t * 4);
       else {
         const [early, late] = [at(w, t - 15), at(w, t - 2)];
-        const low = rotated(early, 7) ^ rotated(early, 18) ^ (early >>> 3);
-        const high = rotated(late, 17) ^ rotated(late, 19) ^ (late >>> 10);
+        const low = rotateRight(early, 7) ^ rotateRight(early, 18) ^ (early >>> 3);
+        const high = rotateRight(late, 17) ^ rotateRight(late, 19) ^ (late >>> 10);
         w[t] = at(w, t - 16) + low + at(w, t - 7) + high;
       }
     }
     let [a, b, c, d, e, f, g, h] = state as unknown as [number, number, number, number, number, number, number, number];
     for (let t = 0; t < 64; t++) {
       const one =
-        (h + (rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)) + ((e & f) ^ (~e & g)) + at(K, t) + at(w, t)) | 0;
-      const two = ((rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)) + ((a & b) ^ (a & c) ^ (b & c))) | 0;
+        (h +
+          (rotateRight(e, 6) ^ rotateRight(e, 11) ^ rotateRight(e, 25)) +
+          ((e & f) ^ (~e & g)) +
+          at(K, t) +
+          at(w, t)) |
+        0;
+      const two = ((rotateRight(a, 2) ^ rotateRight(a, 13) ^ rotateRight(a, 22)) + ((a & b) ^ (a & c) ^ (b & c))) | 0;
       [h, g, f, e, d, c, b, a] = [g, f, e, (d + one) | 0, c, b, a, (one + two) | 0];
     }
     [a, b, c, d, e, f, g, h].forEach((word, index) => {
@@ -68,7 +73,7 @@ export class PortableDigester implements Digester {
   }
 }
 
-function rotated(word: number, bits: number): number {
+function rotateRight(word: number, bits: number): number {
   return (word >>> bits) | (word << (32 - bits));
 }
 

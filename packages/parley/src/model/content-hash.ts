@@ -33,11 +33,11 @@ class Hash {
   #right = RIGHT_START;
 
   get left(): number {
-    return mixed(this.#left, this.#right);
+    return mixLanes(this.#left, this.#right);
   }
 
   get right(): number {
-    return mixed(this.#right, this.#left);
+    return mixLanes(this.#right, this.#left);
   }
 
   value(value: JsonValue): void {
@@ -118,7 +118,7 @@ class Hash {
 
 const DIGITS = '0123456789abcdef';
 
-function mixed(lane: number, other: number): number {
+function mixLanes(lane: number, other: number): number {
   const mix = Math.imul(lane ^ (lane >>> 16), 0x85ebca6b);
   return mix ^ Math.imul(other ^ (other >>> 13), 0xc2b2ae35);
 }

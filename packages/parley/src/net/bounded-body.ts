@@ -34,14 +34,14 @@ export async function boundedBody(
       return response;
     }
     const { status, statusText, headers } = response;
-    return new Response(limited(response.body, { bytes, release, end: end.signal }), { status, statusText, headers });
+    return new Response(limitBody(response.body, { bytes, release, end: end.signal }), { status, statusText, headers });
   } catch (error) {
     release();
     throw error;
   }
 }
 
-function limited(
+function limitBody(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
   { bytes, release, end }: { readonly bytes: number; readonly release: () => void; readonly end: AbortSignal },
 ): ReadableStream<Uint8Array<ArrayBuffer>> {

@@ -19,7 +19,7 @@ export class Components {
   /** The name of the operations below a path: the wanted one, or a similar one if another path has that. */
   groupName(path: string, wanted: string): string {
     for (let count = 1; ; count++) {
-      const own = numbered(wanted, count);
+      const own = withNumber(wanted, count);
       const owner = this.#groups.get(own) ?? path;
       if (owner !== path) continue;
       this.#groups.set(own, path);
@@ -46,7 +46,7 @@ class NamedSchemas {
   add(name: string, schema: Schema): string {
     const text = JSON.stringify(schema);
     for (let count = 1; ; count++) {
-      const own = numbered(name, count);
+      const own = withNumber(name, count);
       const known = this.#texts.get(own);
       if (known === undefined) {
         this.#texts.set(own, text);
@@ -61,6 +61,6 @@ class NamedSchemas {
   }
 }
 
-function numbered(name: string, count: number): string {
+function withNumber(name: string, count: number): string {
   return count === 1 ? name : `${name}_${count}`;
 }

@@ -15,14 +15,14 @@ const REFERENCE = '#/$defs/';
 
 /** Adds a type of the model, in the closed form that this server sends, and all types that it refers to. */
 export function modelSchema(name: ModelSchemaName, components: Components): Reference {
-  return components.add(name, published(JSON_SCHEMA.$defs[name], components) as Schema);
+  return components.add(name, publishSchema(JSON_SCHEMA.$defs[name], components) as Schema);
 }
 
-function published(value: unknown, components: Components): unknown {
-  if (Array.isArray(value)) return value.map((item) => published(item, components));
+function publishSchema(value: unknown, components: Components): unknown {
+  if (Array.isArray(value)) return value.map((item) => publishSchema(item, components));
   if (typeof value !== 'object' || value === null) return value;
   const { $ref, format, ...rest } = value as Readonly<Record<string, unknown>>;
   if (typeof $ref === 'string') return modelSchema($ref.slice(REFERENCE.length) as ModelSchemaName, components);
-  const members = Object.entries(rest).map(([name, member]) => [name, published(member, components)] as const);
+  const members = Object.entries(rest).map(([name, member]) => [name, publishSchema(member, components)] as const);
   return { ...Object.fromEntries(members), ...(typeof format === 'string' && FORMATS[format]) };
 }

@@ -54,10 +54,10 @@ export class NotificationCalls {
 
   readonly send = (notification: Notification): Promise<AttemptResult> => {
     const { tracing } = this.#options;
-    return tracing === undefined ? this.#post(notification) : this.#traced(notification, tracing);
+    return tracing === undefined ? this.#post(notification) : this.#callTraced(notification, tracing);
   };
 
-  async #traced(notification: Notification, tracing: Tracing): Promise<AttemptResult> {
+  async #callTraced(notification: Notification, tracing: Tracing): Promise<AttemptResult> {
     const { key, configId, config, attempts, position, records, trace } = this.#claim;
     const { seq } = notification;
     // Only the first record of the claim has an attempt before.

@@ -63,10 +63,10 @@ async function* changedEvents(
   { codec, change }: { readonly codec: WireCodec; readonly change: NotificationChange },
   storage: TaskReads,
 ): AsyncIterable<Notification | UnwrittenNotification> {
-  const stored = async () => (await storage.task(key.scope, key.id))?.task;
+  const readStored = async () => (await storage.task(key.scope, key.id))?.task;
   for (const record of records) {
     const { seq } = record;
-    const event = await change.event(record.event, stored);
+    const event = await change.event(record.event, readStored);
     yield written(seq, () => codec.encodeEvent(event === record.event ? record : { event, seq }));
   }
 }
@@ -112,18 +112,18 @@ async function* tasksAfter(
   const isOne = records.length === 1 && first.event.task === undefined;
   const now = isOne ? await storage.task(key.scope, key.id) : undefined;
   const builder = now?.seq === first.seq ? undefined : await taskBefore(first, claim, storage);
-  const told = (task: Task) => (change === undefined ? task : change.task(task));
+  const applyChange = (task: Task) => (change === undefined ? task : change.task(task));
   if (builder !== undefined) {
     for (const record of records) {
       builder.apply(record);
-      const task = await told(builder.view());
+      const task = await applyChange(builder.view());
       yield written(record.seq, () => encodeTask(task));
     }
     return;
   }
   const stored = now ?? (await storage.task(key.scope, key.id));
   if (stored === undefined) return;
-  const task = await told(stored.task);
+  const task = await applyChange(stored.task);
   for (const { seq } of records) if (seq <= stored.seq) yield written(seq, () => encodeTask(task));
 }
 

@@ -26,7 +26,7 @@ export function uuids({ now, fill }: UuidOptions): IdSource {
   let time = 0;
   let count = 0;
 
-  const made = (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number): string => {
+  const format = (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number): string => {
     if (used === POOL) refill();
     const i = (pool.getUint8(used) & 0x3f) | 0x80;
     const j = pool.getUint8(used + 1);
@@ -64,7 +64,7 @@ export function uuids({ now, fill }: UuidOptions): IdSource {
         count = 0;
       }
       const above = Math.floor(time / 0x1_0000_0000);
-      return made(
+      return format(
         above >>> 8,
         above & 0xff,
         (time >>> 24) & 0xff,
@@ -79,7 +79,7 @@ export function uuids({ now, fill }: UuidOptions): IdSource {
       if (used === POOL) refill();
       const at = used;
       used += 8;
-      return made(
+      return format(
         pool.getUint8(at),
         pool.getUint8(at + 1),
         pool.getUint8(at + 2),

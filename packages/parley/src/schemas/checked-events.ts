@@ -132,28 +132,28 @@ class CheckedEvents implements EventQueue {
   }
 
   artifact(content: ArtifactContent, info?: ArtifactInfo): Promise<string> {
-    return this.#checked(
+    return this.#check(
       (schemas) => artifactFit(content, info, schemas),
       ({ parts, info: about }) => this.#events.artifact(typeof content === 'string' ? content : parts, about),
     );
   }
 
   append(artifactId: string, content: ArtifactContent, info?: Omit<ArtifactInfo, 'artifactId'>): Promise<void> {
-    return this.#checked(
+    return this.#check(
       (schemas) => artifactFit(content, info, schemas),
       ({ parts, info: about }) => this.#events.append(artifactId, typeof content === 'string' ? content : parts, about),
     );
   }
 
   message(content: StatusContent): Promise<void> {
-    return this.#checked(
+    return this.#check(
       (schemas) => contentFit(content, 'message', schemas),
       (value) => this.#events.message(value),
     );
   }
 
   publish(event: RawEvent): Promise<void> {
-    return this.#checked(
+    return this.#check(
       (schemas) => rawFit(event, schemas),
       (value) => this.#events.publish(value),
     );
@@ -170,7 +170,7 @@ class CheckedEvents implements EventQueue {
   }
 
   #status(name: Status, content: StatusContent | undefined, info: StatusInfo | undefined): Promise<void> {
-    return this.#checked(
+    return this.#check(
       (schemas) => {
         const marked = name === 'inputRequired' ? questionContent(content) : unmarkedContent(content);
         const said: Checked<StatusContent | undefined> =
@@ -184,13 +184,13 @@ class CheckedEvents implements EventQueue {
   }
 
   /** Checks an event, and publishes it after the events before it. */
-  #checked<Value, Result>(
+  #check<Value, Result>(
     check: (schemas: AnsweringSchemas) => Checked<Value>,
     publish: (value: Value) => Promise<Result>,
   ): Promise<Result> {
     const decide = ({ value, violations }: Checked<Value>) =>
       violations.length > 0 ? this.#invalid(violations) : publish(value);
-    const found = this.#found(check);
+    const found = this.#runCheck(check);
     const before = this.#last;
     if (!(found instanceof Promise) && before === undefined) return decide(found);
     const result = Promise.all([ignoreRejection(Promise.resolve(found)), before]).then(([checked]) => decide(checked));
@@ -206,7 +206,7 @@ class CheckedEvents implements EventQueue {
   }
 
   /** A schema that throws or times out fails the task as well. */
-  #found<Value>(check: (schemas: AnsweringSchemas) => Checked<Value>): Checked<Value> | Promise<Checked<Value>> {
+  #runCheck<Value>(check: (schemas: AnsweringSchemas) => Checked<Value>): Checked<Value> | Promise<Checked<Value>> {
     const failed = (error: unknown): never => {
       const { logger, taskId } = this.#options;
       logger.error('a schema could not check an answer of the agent', { taskId, error });

@@ -113,14 +113,14 @@ function inspectPattern(value: unknown, place: string, problems: string[]): void
 function targetOf(root: JsonObject, ref: string): JsonValue | undefined {
   let found: unknown = root;
   for (const step of ref.split('/').slice(1)) {
-    const name = decodedStep(step);
+    const name = decodeStep(step);
     const isParent = name !== undefined && typeof found === 'object' && found !== null && Object.hasOwn(found, name);
     found = isParent ? (found as Record<string, unknown>)[name] : undefined;
   }
   return found as JsonValue | undefined;
 }
 
-function decodedStep(step: string): string | undefined {
+function decodeStep(step: string): string | undefined {
   try {
     return decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~');
   } catch {

@@ -59,13 +59,13 @@ export class PatternParser {
     const [found, sign, low, comma, high] = this.#match(QUANTIFIER) ?? [];
     if (found === undefined) return build;
     if (sign !== undefined)
-      return this.#repeated(build, sign === '+' ? 1 : 0, sign === '?' ? 1 : Number.POSITIVE_INFINITY);
+      return this.#repeat(build, sign === '+' ? 1 : 0, sign === '?' ? 1 : Number.POSITIVE_INFINITY);
     const least = Number(low);
-    if (comma === undefined) return this.#repeated(build, least, least);
-    return this.#repeated(build, least, high === '' ? Number.POSITIVE_INFINITY : Number(high));
+    if (comma === undefined) return this.#repeat(build, least, least);
+    return this.#repeat(build, least, high === '' ? Number.POSITIVE_INFINITY : Number(high));
   }
 
-  #repeated(build: Build, least: number, most: number): Build {
+  #repeat(build: Build, least: number, most: number): Build {
     return (next) => {
       let first = next;
       if (most === Number.POSITIVE_INFINITY) {

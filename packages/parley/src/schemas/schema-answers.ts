@@ -29,7 +29,7 @@ export class SchemaAnswers {
   }
 }
 
-/** The parts of a check. */
+/** The schemas of a check, and the bounds on async ones. */
 export interface SchemaCheckOptions {
   readonly schemas: AgentSchemas;
   readonly clock: Clock;

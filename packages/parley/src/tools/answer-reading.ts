@@ -60,9 +60,7 @@ export function textOf(parts: readonly Part[]): string {
  */
 export function readAnswer(parts: readonly Part[], rules: AnswerRules): AnswerReading {
   const data = parts.find((part) => part.data !== undefined);
-  return data === undefined || data.data === undefined
-    ? readText(textOf(parts), rules)
-    : firstFit(rules, formsOf(rules.schema, data.data));
+  return data === undefined ? readText(textOf(parts), rules) : firstFit(rules, formsOf(rules.schema, data.data));
 }
 
 /** Reads a text as an answer, in the order of `readAnswer`. */
@@ -70,7 +68,7 @@ export function readText(text: string, rules: AnswerRules): AnswerReading {
   const { schema, canDecline } = rules;
   const only = onlyField(schema);
   if (canDecline && isNo(text) && !(only !== undefined && listsWord(only, text))) return { kind: 'declined' };
-  const typed = parsed(text);
+  const typed = parseJson(text);
   if (only === undefined) {
     return isObject(typed) ? firstFit(rules, [typed as JsonObject]) : { kind: 'unfit', fault: formFault(rules) };
   }
@@ -158,10 +156,10 @@ function firstFit({ schema }: AnswerRules, values: readonly JsonValue[]): Answer
 /** True if a word is a choice of a field, and so no refusal of the question. */
 function listsWord(field: JsonObject, text: string): boolean {
   if (typesOf(field).includes('boolean')) return FALSE.test(text);
-  return chosen(field, text) !== undefined || (isObject(field.items) && listsWord(field.items as JsonObject, text));
+  return choiceOf(field, text) !== undefined || (isObject(field.items) && listsWord(field.items as JsonObject, text));
 }
 
-function chosen(field: JsonObject, text: string): Choice | undefined {
+function choiceOf(field: JsonObject, text: string): Choice | undefined {
   const choices = choicesOf(field) ?? [];
   const word = text.toLowerCase();
   const isNamed = ({ value, title }: Choice) => wordOf(value).toLowerCase() === word || title.toLowerCase() === word;
@@ -170,7 +168,7 @@ function chosen(field: JsonObject, text: string): Choice | undefined {
 
 /** The values that a text may mean for a field, the most specific type first. */
 function plainValues(field: JsonObject, text: string): readonly JsonValue[] {
-  const choice = chosen(field, text);
+  const choice = choiceOf(field, text);
   if (choice !== undefined) return [choice.value];
   const types = typesOf(field);
   const values: JsonValue[] = [];
@@ -178,7 +176,7 @@ function plainValues(field: JsonObject, text: string): readonly JsonValue[] {
   if (types.includes('boolean') && FALSE.test(text)) values.push(false);
   const number = Number(text);
   if (text !== '' && Number.isFinite(number) && types.some((type) => NUMBERS.includes(type))) values.push(number);
-  const typed = parsed(text);
+  const typed = parseJson(text);
   if (typed !== undefined && types.some((type) => isOfType(typed, type))) values.push(typed);
   if (types.includes('array')) {
     const item = isObject(field.items) ? (field.items as JsonObject) : {};
@@ -203,7 +201,7 @@ function isOfType(value: JsonValue, type: string): boolean {
   return type === typeof value || (typeof value === 'number' && type === 'integer' && Number.isInteger(value));
 }
 
-function parsed(text: string): JsonValue | undefined {
+function parseJson(text: string): JsonValue | undefined {
   try {
     return JSON.parse(text) as JsonValue;
   } catch {

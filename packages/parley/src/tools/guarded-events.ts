@@ -43,7 +43,7 @@ export function guardTurn({ context, events }: GuardedTurn, calls: OpenCalls): v
   const ask = events.inputRequired.bind(events);
   events.inputRequired = (content, info) => ask(withQuestion(content, calls.question()), info);
   const publish = events.publish.bind(events);
-  events.publish = (event) => publish(guarded(event, calls));
+  events.publish = (event) => publish(guardEvent(event, calls));
   const { signal } = context;
   // After any other abort, another attempt may resume the calls.
   const closeIfCanceled = () => {
@@ -54,7 +54,7 @@ export function guardTurn({ context, events }: GuardedTurn, calls: OpenCalls): v
 }
 
 /** A raw event with the further questions. The engine refuses an event that cannot be read. */
-function guarded(event: RawEvent, calls: OpenCalls): RawEvent {
+function guardEvent(event: RawEvent, calls: OpenCalls): RawEvent {
   try {
     if ('message' in event) calls.close();
     if ('statusUpdate' in event) {

@@ -48,7 +48,7 @@ export function approvalQuestion(
 ): Pick<Message, 'parts' | 'extensions'> {
   const calls = approvals.slice(0, MOST_SHOWN_CALLS).map(({ callId, tool, input, reason }) => {
     const why = reason === undefined ? '' : ` (${escapedText(reason, MOST_SHOWN)})`;
-    return `${escapedText(callId, MOST_SHOWN)}: ${escapedText(tool, MOST_SHOWN)} ${shown(input)}${why}`;
+    return `${escapedText(callId, MOST_SHOWN)}: ${escapedText(tool, MOST_SHOWN)} ${oneLine(input)}${why}`;
   });
   const more = approvals.length - calls.length;
   if (more > 0) calls.push(`… and ${more} more calls in the data of this message`);
@@ -149,7 +149,7 @@ function isApproval(value: unknown): value is ToolApproval {
 }
 
 /** Arguments on one line. */
-function shown(input: JsonValue): string {
+function oneLine(input: JsonValue): string {
   return escapedText(JSON.stringify(input), MOST_SHOWN);
 }
 
@@ -157,11 +157,11 @@ function shown(input: JsonValue): string {
  * Truncates an untrusted text. Characters that change the order or the place of others are escaped, except for `plain`.
  */
 export function escapedText(text: string, most: number, plain = ''): string {
-  const safe = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (char) => (char === plain ? char : escaped(char)));
+  const safe = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (char) => (char === plain ? char : escapeCharacter(char)));
   const more = safe.length - most;
   return more <= 0 ? safe : `${safe.slice(0, most)} … (${more} more characters in the data of this message)`;
 }
 
-function escaped(char: string): string {
+function escapeCharacter(char: string): string {
   return `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`;
 }

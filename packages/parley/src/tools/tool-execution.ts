@@ -122,7 +122,7 @@ function runToolOnce(execution: ToolExecution): ToolResult | Promise<ToolResult>
 async function checkedOutput(execution: ToolExecution, run: RunContext, result: unknown): Promise<ToolResult> {
   const { tool, mostBytes } = execution;
   try {
-    const output = isPromise(result) ? await awaited(execution, run, Promise.resolve(result)) : result;
+    const output = isPromise(result) ? await awaitResult(execution, run, Promise.resolve(result)) : result;
     if (tool.output === undefined) return toolResult(tool, output, mostBytes);
     return toolResult(tool, outputIn(tool, await validated(tool.output, output)), mostBytes);
   } catch (error) {
@@ -136,7 +136,7 @@ function asToolError({ name }: Tool, error: unknown): Error {
 }
 
 /** The result of an asynchronous run. */
-async function awaited(
+async function awaitResult(
   { tool, context, clock, whenSlow }: ToolExecution,
   run: RunContext,
   result: Promise<unknown>,

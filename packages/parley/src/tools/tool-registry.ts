@@ -54,17 +54,17 @@ export class ToolRegistry {
   }
 
   get(name: string): Tool | undefined {
-    return this.#tools.get(name) ?? this.#sourced().find((tool) => tool.name === name);
+    return this.#tools.get(name) ?? this.#fromSources().find((tool) => tool.name === name);
   }
 
   /** All tools: single ones in the order of their registration, then those of the sources. */
   list(): readonly Tool[] {
     const found = new Map(this.#tools);
-    for (const tool of this.#sourced()) if (!found.has(tool.name)) found.set(tool.name, tool);
+    for (const tool of this.#fromSources()) if (!found.has(tool.name)) found.set(tool.name, tool);
     return [...found.values()];
   }
 
-  #sourced(): readonly Tool[] {
+  #fromSources(): readonly Tool[] {
     return this.#sources.flatMap(({ tools }) => tools);
   }
 

@@ -213,7 +213,7 @@ export class ToolRun {
 
   /** Makes a call. A new call whose schema and tool are synchronous is recorded before this returns. */
   #perform(call: BegunCall, read: ReadInput): Promise<JsonValue> {
-    const failed = (error: unknown) => this.#failed(call, read, error);
+    const failed = (error: unknown) => this.#recordFailure(call, read, error);
     try {
       const { tools, context } = this.#sources;
       const tool = tools.get(call.name);
@@ -222,7 +222,7 @@ export class ToolRun {
       const value = checkedInput(tool, cloneJson(read.input));
       const callContext = new CallContext(call.id, context, () => this.#asker(call.id, call.name));
       if (call.isKnown || tool.needsApproval || isPromise(value))
-        return this.#decided({ tool, value, callContext, ...call }, read.input).then(outputIn, failed);
+        return this.#performLater({ tool, value, callContext, ...call }, read.input).then(outputIn, failed);
       const result = this.#run({ tool, value, callContext }, this.#calls.first(read.input));
       return result instanceof Promise ? result.then(outputIn, failed) : Promise.resolve(result.value);
     } catch (error) {
@@ -231,7 +231,7 @@ export class ToolRun {
   }
 
   /** Makes a call that is recorded already, that may need an approval, or whose schema is async. */
-  async #decided(
+  async #performLater(
     { id, name, isKnown, tool, ...checked }: BegunCall & CheckedCall,
     input: JsonValue,
   ): Promise<ToolResult> {
@@ -249,7 +249,7 @@ export class ToolRun {
     return this.#run(run, undefined);
   }
 
-  async #failed({ id, name }: BegunCall, read: ReadInput, error: unknown): Promise<never> {
+  async #recordFailure({ id, name }: BegunCall, read: ReadInput, error: unknown): Promise<never> {
     // The next attempt of the turn decides about running calls.
     if (!(error instanceof ToolError) || this.#sources.context.signal.aborted || this.#calls.isOver) throw error;
     const { reason, message } = error;

@@ -65,7 +65,7 @@ class Erasure {
         'The file store cannot erase the files of a user: it has no `owners`',
       );
     }
-    const block = await this.#blocked();
+    const block = await this.#block();
     try {
       for (let round = 1; ; round += 1) {
         const scopes = await owners.scopes(owner);
@@ -86,7 +86,7 @@ class Erasure {
   }
 
   /** Blocks the owner, and extends the block until `end` is called. */
-  async #blocked(): Promise<{ check(): void; end(): Promise<void> }> {
+  async #block(): Promise<{ check(): void; end(): Promise<void> }> {
     const { clock, owner, storage } = this.#options;
     let failure: unknown;
     let extending: Promise<void> = Promise.resolve();

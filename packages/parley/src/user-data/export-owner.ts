@@ -74,7 +74,7 @@ export async function* ownerRecords(
       yield { type: 'task', ...place, createdAt: isoTime(createdAt), task };
       for await (const config of configsOf(storage, scope, task.id)) {
         counts.pushNotificationConfigs += 1;
-        yield { type: 'pushNotificationConfig', ...place, config: masked(config) };
+        yield { type: 'pushNotificationConfig', ...place, config: maskSecrets(config) };
       }
     }
     for await (const { key, expiresAt, taskId, reply } of keysOf(storage, scope)) {
@@ -113,7 +113,9 @@ async function* configsOf(storage: TaskStorage, scope: Scope, taskId: string) {
 }
 
 /** The configuration in the form of the protocol, without secrets. The path and the query of a url may be secrets. */
-function masked(config: TaskPushNotificationConfig & { readonly registeredIn?: string }): TaskPushNotificationConfig {
+function maskSecrets(
+  config: TaskPushNotificationConfig & { readonly registeredIn?: string },
+): TaskPushNotificationConfig {
   const { registeredIn: _, url, token, authentication, ...rest } = cloneJson(config);
   const { origin } = URL.parse(url) ?? {};
   return {

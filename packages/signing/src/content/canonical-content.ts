@@ -84,14 +84,14 @@ export function canonicalPart(part: Part): JsonObject {
 /** Drops absent members. An empty text, list or object counts as absent, because protobuf cannot tell these apart. */
 function about(members: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
   const kept = Object.entries(members).flatMap(([name, value]): [string, JsonValue][] => {
-    const own = name === 'metadata' ? unsigned(value as JsonObject | undefined) : value;
+    const own = name === 'metadata' ? withoutSignatures(value as JsonObject | undefined) : value;
     return own === undefined || isEmpty(own) ? [] : [[name, own]];
   });
   return Object.fromEntries(kept);
 }
 
 /** Metadata without the signatures themselves. */
-function unsigned(metadata: JsonObject | undefined): JsonObject | undefined {
+function withoutSignatures(metadata: JsonObject | undefined): JsonObject | undefined {
   if (metadata === undefined) return undefined;
   const { [SIGNING_EXTENSION]: _, ...rest } = metadata;
   return rest;

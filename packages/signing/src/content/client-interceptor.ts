@@ -25,14 +25,18 @@ type Call = InterceptedCall<ClientCallContext>;
 export function signingInterceptor(calls: SignedCalls): Interceptor<ClientCallContext> {
   return (call, next) => {
     if (isStreaming(call.operation)) return events(calls, call, next) as CallOutcome;
-    return answered(calls, call, next) as CallOutcome;
+    return callSigned(calls, call, next) as CallOutcome;
   };
 }
 
-async function answered(calls: SignedCalls, call: Call, next: (call: Call) => CallOutcome): Promise<OperationResponse> {
+async function callSigned(
+  calls: SignedCalls,
+  call: Call,
+  next: (call: Call) => CallOutcome,
+): Promise<OperationResponse> {
   const { call: signed, expected } = await outgoing(calls, call);
   const answer = (await (next(signed) as Promise<OperationResponse>)) as OperationResponse;
-  return trusted(() => verifiedAnswer(calls, answer, expected));
+  return requireTrusted(() => verifiedAnswer(calls, answer, expected));
 }
 
 async function* events(
@@ -45,8 +49,8 @@ async function* events(
   for await (const event of next(signed) as AsyncIterable<StreamResponse>) {
     // A snapshot may show the end of an earlier turn, which is older than the message.
     const own = event.task !== undefined ? { ...expected, since: undefined } : expected;
-    seen = await trusted(async () => calls.answers?.event(event, seen, own));
-    yield await trusted(() => shown(calls, event));
+    seen = await requireTrusted(async () => calls.answers?.event(event, seen, own));
+    yield await requireTrusted(() => forApplication(calls, event));
   }
 }
 
@@ -75,7 +79,7 @@ async function verifiedAnswer(
   if (answer === undefined) return answer;
   const { answers } = calls;
   const shownTask = async (task: Task) => {
-    const event = await shown(calls, { task });
+    const event = await forApplication(calls, { task });
     return event.task !== undefined ? event.task : task;
   };
   if ('tasks' in answer) {
@@ -88,7 +92,7 @@ async function verifiedAnswer(
   }
   if ('message' in answer || 'task' in answer) {
     await answers?.event(answer, undefined, expected);
-    return shown(calls, answer) as Promise<OperationResponse>;
+    return forApplication(calls, answer) as Promise<OperationResponse>;
   }
   if (!('status' in answer)) return answer;
   await answers?.task(answer, expected);
@@ -96,13 +100,13 @@ async function verifiedAnswer(
 }
 
 /** The event for the application: with decrypted parts and restored labels. */
-async function shown({ answers, opened }: SignedCalls, event: StreamResponse): Promise<StreamResponse> {
+async function forApplication({ answers, opened }: SignedCalls, event: StreamResponse): Promise<StreamResponse> {
   const open = (await opened?.(event)) ?? event;
   return answers === undefined ? open : restoredAnswer(open);
 }
 
 /** Converts a fault of the answer to the error of the call. */
-async function trusted<T>(check: () => Promise<T>): Promise<T> {
+async function requireTrusted<T>(check: () => Promise<T>): Promise<T> {
   try {
     return await check();
   } catch (error) {

@@ -62,7 +62,7 @@ export class ContentVerifier {
     for (const [at, value] of list.entries()) {
       const field = `${place}.signatures[${at}]`;
       try {
-        const found = await this.#verified(value, content);
+        const found = await this.#verifyOne(value, content);
         if (found !== undefined) verified.push(found);
       } catch (error) {
         throw error instanceof SignatureFault ? new UntrustedContentError(field, error.message) : error;
@@ -73,7 +73,7 @@ export class ContentVerifier {
   }
 
   /** Undefined if no trusted peer has the key. */
-  async #verified(value: unknown, content: ContentToVerify): Promise<VerifiedSignature | undefined> {
+  async #verifyOne(value: unknown, content: ContentToVerify): Promise<VerifiedSignature | undefined> {
     const { entry, header } = readSignature(value, { type: content.type, library: this.#library });
     const found = await this.#peers.find(header);
     if (found.length === 0) return undefined;

@@ -3,6 +3,7 @@ import { InternalError, InvalidParamsError } from 'parley-a2a/binding-kit';
 import {
   A2AError,
   BY_VERB,
+  ENCRYPTION_EXTENSION,
   mapHandler,
   openLazily,
   SIGNING_EXTENSION,
@@ -11,14 +12,13 @@ import {
   tellReader,
 } from 'parley-a2a/kit';
 import type { Clock, RequestHandler, ServerCallContext } from 'parley-a2a/server';
-import { checkAnswerKey } from './answer-key-rule.js';
 import { messageText, OPTIONAL_IDS } from './canonical-content.js';
 import { restoredMessage } from './carried-labels.js';
 import type { ContentVerifier, VerifiedSignature } from './content-verifier.js';
 import type { SignatureHeader } from './signature-header.js';
 import type { AnswerKeyRule, TrustedPeer } from './trusted-peer.js';
 import { UntrustedContentError } from './untrusted-content-error.js';
-import type { VerifiedSigner } from './verified-signers.js';
+import { notedSigners, type VerifiedSigner } from './verified-signers.js';
 
 /** The rules for signed messages to an agent. */
 interface IntakeRules {
@@ -46,19 +46,19 @@ export function verifyingHandler(handler: RequestHandler, rules: IntakeRules): R
   const around = { handler, rules };
   return mapHandler(handler, (operation, method) => {
     if (operation === BY_VERB.send) {
-      return async (request, context) => method(await taken(request as SendMessageRequest, context, around), context);
+      return async (request, context) => method(await takeIn(request as SendMessageRequest, context, around), context);
     }
     if (operation !== BY_VERB.stream) return method;
     return (request, context) =>
       openLazily(async () => {
-        const verified = await taken(request as SendMessageRequest, context, around);
+        const verified = await takeIn(request as SendMessageRequest, context, around);
         return method(verified, context) as AsyncIterable<unknown>;
       });
   });
 }
 
 /** The verified request, with the names of the signers beside the signatures. */
-async function taken(
+async function takeIn(
   request: SendMessageRequest,
   context: ServerCallContext,
   { handler, rules }: { readonly handler: RequestHandler; readonly rules: IntakeRules },
@@ -135,4 +135,43 @@ function withSigners(message: Message, signers: readonly VerifiedSigner[]): Mess
   const { signatures } = own as JsonObject;
   const noted = { ...(signatures !== undefined && { signatures }), signers: signers.map((signer) => ({ ...signer })) };
   return { ...message, metadata: { ...message.metadata, [SIGNING_EXTENSION]: noted } };
+}
+
+/** The facts about a message that may name a key for answers. */
+interface AnswerKeyFacts {
+  readonly verified: readonly VerifiedSignature[];
+  readonly context: ServerCallContext;
+  readonly handler: RequestHandler;
+  readonly rule: AnswerKeyRule;
+}
+
+/**
+ * Checks that answers to a message may be encrypted for the key that it names.
+ * @throws UntrustedContentError if another caller could read answers with that key.
+ */
+async function checkAnswerKey(
+  { message, tenant }: SendMessageRequest,
+  { verified, context, handler, rule }: AnswerKeyFacts,
+): Promise<void> {
+  if (rule === 'signer' || message.metadata?.[ENCRYPTION_EXTENSION] === undefined) return;
+  const refused = (fault: string) =>
+    new UntrustedContentError(`message.metadata[${JSON.stringify(ENCRYPTION_EXTENSION)}].replyTo`, fault);
+  if (context.user !== undefined) {
+    if (verified.some(({ isBound }) => isBound)) return;
+    throw refused('is not by a signer of this caller. The operator binds a signer to its user');
+  }
+  if (message.taskId === undefined) return;
+  const task = await handler[BY_VERB.get](
+    { id: message.taskId, ...(tenant !== undefined && { tenant }) },
+    context,
+  ).catch((error: unknown) => {
+    // The engine refuses a message to a missing task.
+    if (error instanceof A2AError && error.code === 'TASK_NOT_FOUND') return undefined;
+    throw error;
+  });
+  const first = task?.history?.find(({ role }) => role === 'ROLE_USER');
+  if (first === undefined) return;
+  const began = notedSigners(first).map(({ id }) => id);
+  if (!verified.some(({ signer }) => began.includes(signer.id)))
+    throw refused('is not by the signer that began the task');
 }

@@ -104,7 +104,7 @@ export class PartOpener {
    * @throws UntrustedContentError naming the part that cannot be decrypted.
    */
   #strict(message: Message, signers: readonly string[]): Promise<Message> {
-    return this.#message(message, (part, place) => this.#opened(part, place, signers));
+    return this.#message(message, (part, place) => this.#openPart(part, place, signers));
   }
 
   /**
@@ -123,7 +123,7 @@ export class PartOpener {
     if (!artifact.parts.some(isEncrypted)) return artifact;
     const { artifactId } = artifact;
     const parts = await inOrder(artifact.parts, (part, at) =>
-      named(`artifact.parts[${at}]`, () =>
+      withField(`artifact.parts[${at}]`, () =>
         this.#readable(part, { taskId, artifactId, index: isChunk ? undefined : at }),
       ),
     );
@@ -162,26 +162,26 @@ export class PartOpener {
     if (!message.parts.some(isEncrypted)) return message;
     const { messageId, parts } = message;
     const plain = await inOrder(parts, (part, index) =>
-      named(`message.parts[${index}]`, () => open(part, { messageId, index, parts: parts.length })),
+      withField(`message.parts[${index}]`, () => open(part, { messageId, index, parts: parts.length })),
     );
     return { ...message, parts: plain };
   }
 
   async #readable(part: Part, place: PartPlace): Promise<Part> {
-    return this.#opened(part, place).catch((error: unknown) => {
+    return this.#openPart(part, place).catch((error: unknown) => {
       if (error instanceof OtherRecipientFault) return part;
       throw error;
     });
   }
 
-  async #opened(part: Part, place: PartPlace, signers?: readonly string[]): Promise<Part> {
+  async #openPart(part: Part, place: PartPlace, signers?: readonly string[]): Promise<Part> {
     if (!isEncrypted(part)) return part;
     return openedPart(part, place, { library: this.#library, keys: this.#keys, ...(signers && { signers }) });
   }
 }
 
 /** Adds the name of the part to a fault. */
-async function named<T>(field: string, open: () => Promise<T>): Promise<T> {
+async function withField<T>(field: string, open: () => Promise<T>): Promise<T> {
   try {
     return await open();
   } catch (error) {

@@ -74,13 +74,13 @@ export class PeerKeys {
 
 function keysOf({ id, keys, jwksUrl }: TrustedPeer, runtime: SigningRuntime): TokenKeys {
   const { library, clock, logger, fetch, keyTimes = {} } = runtime;
-  if (jwksUrl === undefined) return KeySet.read({ keys: listed(keys) }, { library, now: clock.now() });
+  if (jwksUrl === undefined) return KeySet.read({ keys: listOf(keys) }, { library, now: clock.now() });
   const documents = new TokenDocuments({ fetch, clock, plainHttp: false });
   const read = () => documents.read(jwksUrl);
   return new RemoteKeys({ read, issuer: id, times: keyTimes, library, clock, logger, changed: () => {} });
 }
 
-function listed(keys: TrustedPeer['keys'] = []): readonly PublicJwk[] {
+function listOf(keys: TrustedPeer['keys'] = []): readonly PublicJwk[] {
   return 'length' in keys ? keys : keys.keys;
 }
 
@@ -93,8 +93,8 @@ function problemsOf(peer: TrustedPeer, all: readonly TrustedPeer[]): string[] {
     const fault = urlFault(jwksUrl, false);
     return fault === undefined ? [] : [`jwksUrl ${fault}`];
   }
-  if (listed(keys).length === 0) return ['has no keys'];
-  return listed(keys).flatMap((key, at) => {
+  if (listOf(keys).length === 0) return ['has no keys'];
+  return listOf(keys).flatMap((key, at) => {
     if (typeof key.kid !== 'string' || key.kid === '') return [`keys[${at}] needs a kid, by which signatures name it`];
     return key.kty === 'oct' || 'd' in key ? [`keys[${at}] has to be a public key`] : [];
   });

@@ -80,7 +80,7 @@ export function readSignature(
 }
 
 function readHeader(encoded: string, type: keyof typeof SIGNED_TYPES, library: typeof Jose): SignatureHeader {
-  const named = parsed(encoded, library);
+  const named = parseHeader(encoded, library);
   for (const name of Object.keys(named)) {
     if (!KNOWN.has(name) && !IGNORED.has(name))
       throw new SignatureFault(`its header must have no member ${JSON.stringify(name.slice(0, 64))}`);
@@ -106,7 +106,7 @@ function readHeader(encoded: string, type: keyof typeof SIGNED_TYPES, library: t
 /**
  * Parses a header. Only the exact output of `JSON.stringify` is accepted, because other texts could repeat a member.
  */
-function parsed(encoded: string, library: typeof Jose): Record<string, unknown> {
+function parseHeader(encoded: string, library: typeof Jose): Record<string, unknown> {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(library.base64url.decode(encoded));
     const value: unknown = JSON.parse(text);

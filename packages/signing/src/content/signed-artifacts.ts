@@ -26,7 +26,7 @@ export class SignedArtifacts {
     const next =
       known === undefined
         ? { about, chain: await chainOf(parts) }
-        : { about: merged(known.about, about), chain: await extended(known.chain, parts) };
+        : { about: merge(known.about, about), chain: await extended(known.chain, parts) };
     this.#byId.set(artifact.artifactId, next);
     return next;
   }
@@ -46,7 +46,7 @@ export class SignedArtifacts {
   }
 }
 
-function merged(known: SignedArtifact['about'], update: SignedArtifact['about']): SignedArtifact['about'] {
+function merge(known: SignedArtifact['about'], update: SignedArtifact['about']): SignedArtifact['about'] {
   const metadata = { ...known.metadata, ...update.metadata };
   return { ...known, ...update, ...(Object.keys(metadata).length > 0 && { metadata }) };
 }

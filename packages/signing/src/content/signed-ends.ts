@@ -138,7 +138,7 @@ class SignedAnswers {
   }
 
   async #item(item: StreamItem, request: Request, context: ServerCallContext): Promise<StreamItem> {
-    const stored = (id: string) => this.#stored(id, request, context);
+    const stored = (id: string) => this.#readStored(id, request, context);
     const event = await this.#ends.event(item.event, stored, sentId(request));
     if (event === item.event) return item;
     const { text: _, ...rest } = item;
@@ -146,7 +146,7 @@ class SignedAnswers {
   }
 
   /** The task whose last event has no artifacts. Undefined if it is gone: its end then has no signature. */
-  async #stored(id: string, { tenant }: Request, context: ServerCallContext): Promise<Task | undefined> {
+  async #readStored(id: string, { tenant }: Request, context: ServerCallContext): Promise<Task | undefined> {
     try {
       return await this.#handler[BY_VERB.get](
         { id, historyLength: 0, ...(tenant !== undefined && { tenant }) },

@@ -254,7 +254,7 @@ export class SigningQueue implements EventQueue {
     if (this.#waiting >= MOST_WAITING)
       this.#overrun ??= ignoreRejection(this.#invalid(new RangeError(TOO_FAST), TOO_FAST));
     if (this.#overrun !== undefined) return this.#overrun;
-    const own = copied(content);
+    const own = copyContent(content);
     const before = this.#last;
     this.#waiting += 1;
     const passing = (async () => {
@@ -289,7 +289,7 @@ export class SigningQueue implements EventQueue {
 type Copied<Content> = { readonly content: Content } | { readonly error: unknown };
 
 /** Reading an object of an agent may throw. */
-function copied<Content>(content: Content): Copied<Content> {
+function copyContent<Content>(content: Content): Copied<Content> {
   try {
     // The engine copies in the same way, so it stores the values that were signed.
     return {

@@ -57,13 +57,13 @@ function Turns({ agent, conversation, send }: ChatShape) {
     seen.current = turns.length;
     if (follows.current) element.scrollTop = element.scrollHeight;
   });
-  const scrolled = (): void => {
+  const handleScroll = (): void => {
     const { scrollTop = 0, scrollHeight = 0, clientHeight = 0 } = list.current ?? {};
     follows.current = scrollHeight - scrollTop - clientHeight < NEAR_END;
   };
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls takes the focus, so that keys scroll it.
-    <div class="turns" ref={list} onScroll={scrolled} tabIndex={0} role="log" aria-label="Conversation">
+    <div class="turns" ref={list} onScroll={handleScroll} tabIndex={0} role="log" aria-label="Conversation">
       {turns.length === 0 && <Start agent={agent} send={send} />}
       {turns.map((turn, at) => (
         <TurnView

@@ -38,7 +38,7 @@ export function Composer({ agent, conversation, send }: ComposerShape) {
     files.value = [];
     send({ text: said, files: sent });
   };
-  const pressed = (event: KeyboardEvent): void => {
+  const handleKey = (event: KeyboardEvent): void => {
     if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) submit(event);
   };
   const { bodyBytes } = agent.place;
@@ -86,7 +86,7 @@ export function Composer({ agent, conversation, send }: ComposerShape) {
           onInput={({ currentTarget }) => {
             text.value = currentTarget.value;
           }}
-          onKeyDown={pressed}
+          onKeyDown={handleKey}
         />
         <button type="submit" class="primary" disabled={isRunning || isEmpty}>
           Send

@@ -35,14 +35,14 @@ export function EventList({ events, count: all }: EventListShape) {
   const first = Math.max(0, Math.floor(top.value / ROW) - BESIDE);
   const last = Math.min(count, Math.ceil((top.value + height.value) / ROW) + BESIDE);
   const detail = chosen.value;
-  const scrolled = (): void => {
+  const handleScroll = (): void => {
     const { scrollTop = 0, scrollHeight = 0, clientHeight = 0 } = list.current ?? {};
     top.value = scrollTop;
     follows.current = scrollHeight - scrollTop - clientHeight < ROW;
   };
   return (
     <div class="timeline">
-      <section class="events" ref={list} onScroll={scrolled} aria-label="Events" {...focusable}>
+      <section class="events" ref={list} onScroll={handleScroll} aria-label="Events" {...focusable}>
         <ol style={{ height: `${count * ROW}px` }}>
           {events.slice(first, last).map((one, at) => (
             <Row

@@ -115,12 +115,12 @@ function Tokens({ task }: { readonly task: Task | undefined }) {
   const usage = usageIn(task?.metadata);
   if (usage === undefined) return null;
   const { inputTokens, outputTokens, cachedInputTokens, calledTokens } = usage;
-  const shown = (count: number) => count.toLocaleString('en');
+  const formatCount = (count: number) => count.toLocaleString('en');
   return (
     <span>
-      Tokens {shown(inputTokens)} in
-      {cachedInputTokens > 0 && ` (${shown(cachedInputTokens)} cached)`}, {shown(outputTokens)} out
-      {calledTokens > 0 && `, ${shown(calledTokens)} by called agents`}
+      Tokens {formatCount(inputTokens)} in
+      {cachedInputTokens > 0 && ` (${formatCount(cachedInputTokens)} cached)`}, {formatCount(outputTokens)} out
+      {calledTokens > 0 && `, ${formatCount(calledTokens)} by called agents`}
     </span>
   );
 }

@@ -77,7 +77,7 @@ interface SideShape {
 export function Side({ name, first, headers, body }: SideShape) {
   const head = [first, ...headers.map(([field, value]) => `${field}: ${value}`)].join('\n');
   const more = body.length > body.text.length ? `\n… ${body.length} in all` : '';
-  const text = `${shownText(head)}\n\n${shownJson(indented(body.text))}${more}`;
+  const text = `${shownText(head)}\n\n${shownJson(indentJson(body.text))}${more}`;
   return (
     <div class="json">
       <p class="artifact-name">{name}</p>
@@ -89,7 +89,7 @@ export function Side({ name, first, headers, body }: SideShape) {
   );
 }
 
-function indented(text: string): string {
+function indentJson(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), undefined, 2);
   } catch {

@@ -1,9 +1,9 @@
 import type { Exchange, ExchangeResponse } from '../../bindings/http/exchange.js';
+import { type WebSocketLike, WebSocketPort } from '../../bindings/http/web-socket-port.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { ReachedLimit } from '../../telemetry/reached-limit.js';
 import { FetchExchangeRequest } from './fetch-exchange-request.js';
 import { type FrameStreamOptions, frameStream } from './frame-stream.js';
-import { upgradedResponse } from './web-socket-pair.js';
 
 /** Default of `stallMs`. */
 const STALL_MS = 30_000;
@@ -62,4 +62,19 @@ function streamOf(
 ): ReadableStream<Uint8Array> {
   const dropped = () => limitReached({ limit: 'stallMs', caller: request.peer, requestId: request.requestId });
   return frameStream({ frames, signal, clock, stallMs, dropped });
+}
+
+/** The two ends of a connection in Cloudflare Workers: one for the answer, one for the Worker. */
+type SocketPair = new () => { readonly 0: WebSocketLike; readonly 1: WebSocketLike & { accept(): void } };
+
+/**
+ * The answer that opens a WebSocket, on platforms with the `WebSocketPair` of Cloudflare Workers. Others answer 501.
+ */
+function upgradedResponse(upgrade: NonNullable<ExchangeResponse['upgrade']>): Response {
+  const { WebSocketPair } = globalThis as { readonly WebSocketPair?: SocketPair };
+  if (WebSocketPair === undefined) return new Response('WebSockets are not served on this host', { status: 501 });
+  const { 0: webSocket, 1: socket } = new WebSocketPair();
+  socket.accept();
+  upgrade(new WebSocketPort(socket));
+  return new Response(null, { status: 101, webSocket } as ResponseInit);
 }

@@ -14,7 +14,7 @@ export function credentialFile<Entry>(path: string): () => Promise<readonly Entr
     const stamp = `${mtimeMs} ${size} ${ino}`;
     if (known?.stamp !== stamp) {
       const text = await readable(path, () => readFile(path, 'utf8'));
-      known = { stamp, entries: parsed<Entry>(path, text) };
+      known = { stamp, entries: parseList<Entry>(path, text) };
     }
     return known.entries;
   };
@@ -29,7 +29,7 @@ async function readable<Result>(path: string, read: () => Promise<Result>): Prom
   }
 }
 
-function parsed<Entry>(path: string, text: string): readonly Entry[] {
+function parseList<Entry>(path: string, text: string): readonly Entry[] {
   let value: unknown;
   try {
     value = JSON.parse(text);

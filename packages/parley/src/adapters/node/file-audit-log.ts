@@ -66,7 +66,7 @@ export class FileAuditLog implements AuditLog {
 
   /** Opens the file, and creates it and its folder if they are missing. Rejects if that fails. */
   async open(): Promise<void> {
-    this.#file ??= await this.#opened();
+    this.#file ??= await this.#openFile();
   }
 
   write(record: AuditRecord): Promise<void> {
@@ -135,12 +135,12 @@ export class FileAuditLog implements AuditLog {
   async #writeBatch(lines: readonly string[]): Promise<void> {
     if (lines.includes('')) await this.#letGo();
     const text = lines.join('');
-    this.#file ??= await this.#opened();
+    this.#file ??= await this.#openFile();
     const { rotateBytes } = this.#options;
     if (rotateBytes !== undefined && this.#file.size > 0 && this.#file.size + text.length > rotateBytes) {
       await this.#letGo();
       await this.#rotate();
-      this.#file = await this.#opened();
+      this.#file = await this.#openFile();
     }
     if (text === '') return;
     await this.#append(this.#file, text);
@@ -148,7 +148,7 @@ export class FileAuditLog implements AuditLog {
     if (nlink > 0) return;
     // Another program deleted the file, and its records with it.
     await this.#letGo();
-    this.#file = await this.#opened();
+    this.#file = await this.#openFile();
     await this.#append(this.#file, text);
   }
 
@@ -160,7 +160,7 @@ export class FileAuditLog implements AuditLog {
     file.size += Buffer.byteLength(whole);
   }
 
-  async #opened(): Promise<AuditFile> {
+  async #openFile(): Promise<AuditFile> {
     const { path } = this.#options;
     await mkdir(dirname(path), { recursive: true });
     const handle = await open(path, 'a+', MODE);

@@ -37,11 +37,11 @@ export async function exportOwnerTo(options: ExportOwnerOptions): Promise<Export
       try {
         await mkdir(join(draft, FILES), { mode: 0o700 });
         await writeRecords(draft, options, counts);
-        await synced(join(draft, FILES));
-        await synced(draft);
+        await syncFolder(join(draft, FILES));
+        await syncFolder(draft);
         if (isTaken) await replace(to, draft);
         else await rename(draft, to);
-        await synced(dirname(to));
+        await syncFolder(dirname(to));
       } catch (error) {
         await rm(draft, { recursive: true, force: true });
         throw error;
@@ -95,18 +95,18 @@ async function checkPlace(to: string, force: boolean): Promise<boolean> {
   });
   if (found === undefined) {
     const folder = await lstat(dirname(to)).catch(() => undefined);
-    if (folder === undefined) throw taken(dirname(to), 'does not exist: make it first');
+    if (folder === undefined) throw takenError(dirname(to), 'does not exist: make it first');
     return false;
   }
-  if (!found.isDirectory()) throw taken(to, 'is not a folder: name another place');
+  if (!found.isDirectory()) throw takenError(to, 'is not a folder: name another place');
   const names = await readdir(to);
   const isExport = names.length > 0 && names.every((name) => name === RECORDS || name === FILES);
-  if (!isExport) throw taken(to, 'is there already, and is no earlier export: name another place');
-  if (!force) throw taken(to, 'has an earlier export: name another place, or use force (--force) to replace it');
+  if (!isExport) throw takenError(to, 'is there already, and is no earlier export: name another place');
+  if (!force) throw takenError(to, 'has an earlier export: name another place, or use force (--force) to replace it');
   return true;
 }
 
-function taken(path: string, problem: string): OptionsError {
+function takenError(path: string, problem: string): OptionsError {
   return new OptionsError('The export', [`${path} ${problem}`]);
 }
 
@@ -121,7 +121,7 @@ async function replace(to: string, draft: string): Promise<void> {
 /** Windows refuses to sync a folder, and some file systems do. */
 const CANNOT_SYNC: ReadonlySet<unknown> = new Set(['EPERM', 'EISDIR', 'EINVAL']);
 
-async function synced(folder: string): Promise<void> {
+async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {
     await handle.sync();

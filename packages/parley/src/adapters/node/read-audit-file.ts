@@ -92,7 +92,7 @@ class PageOfLines {
 
   #add(line: string): void {
     if (line === '') return;
-    const record = parsed(line);
+    const record = parseRecord(line);
     if (record === undefined) this.#unreadable += 1;
     else if (this.#range.isWanted(record)) this.#records.push(record);
   }
@@ -105,7 +105,7 @@ function beginningOf(block: Buffer, end: number): number {
   return end > 1 ? block.lastIndexOf(LINE_BREAK, end - 2) + 1 : 0;
 }
 
-function parsed(line: string): AuditRecord | undefined {
+function parseRecord(line: string): AuditRecord | undefined {
   try {
     const value: unknown = JSON.parse(line);
     return isObject(value) && typeof value.id === 'string' ? (value as unknown as AuditRecord) : undefined;

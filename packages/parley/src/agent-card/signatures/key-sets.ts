@@ -33,16 +33,16 @@ export class KeySets {
   at(url: string, signal: AbortSignal | undefined): Jose.RemoteJWKSet {
     const { library, fetch, clock } = this.#options;
     const bounded = boundedFetch(fetch, { clock, ...ANSWER });
-    const fetched: Jose.FetchImplementation = async (address, init) => {
+    const fetchKeys: Jose.FetchImplementation = async (address, init) => {
       const both = signal === undefined ? init.signal : AbortSignal.any([init.signal, signal]);
       const response = await bounded(address, { ...init, signal: both });
       return response.status === 200 ? Response.json(this.#withoutOutdated(await response.json())) : response;
     };
-    const options = { [library.customFetch]: fetched, [library.jwksCache]: this.#cached(url) };
+    const options = { [library.customFetch]: fetchKeys, [library.jwksCache]: this.#cacheOf(url) };
     return library.createRemoteJWKSet(new URL(url), options);
   }
 
-  #cached(url: string): CachedKeySet {
+  #cacheOf(url: string): CachedKeySet {
     const { cache } = this.#options;
     const known = cache.get(url) ?? {};
     cache.delete(url);

@@ -29,7 +29,7 @@ export class TrustedKeys {
   constructor(trust: SignatureTrust, { library, sets }: { readonly library: typeof Jose; readonly sets: KeySets }) {
     this.#library = library;
     this.#sets = sets;
-    const keys = listed(trust.keys ?? []);
+    const keys = listOf(trust.keys ?? []);
     this.#origins = trust.jwksOrigins ?? [];
     const problems = problemsOf(keys, this.#origins);
     if (problems.length > 0) throw new OptionsError('signatures', problems);
@@ -47,7 +47,7 @@ export class TrustedKeys {
     const given = [...(await this.#matching(this.#local, header)), ...named];
     if (given.length > 0) return given;
     if (header.jku === undefined) throw new Error('no trusted key has this kid and algorithm');
-    const address = this.#allowed(header.jku, origin.url);
+    const address = this.#requireAllowed(header.jku, origin.url);
     const found = await this.#matching(this.#sets.at(address, origin.signal), header).catch((cause: unknown) => {
       throw new Error(`the key set at ${address} cannot be used: ${cause instanceof Error ? cause.message : cause}`);
     });
@@ -58,7 +58,7 @@ export class TrustedKeys {
   /**
    * Checks an address before anything is fetched: the author of a card must not choose which hosts its reader calls.
    */
-  #allowed(jku: string, card: string | undefined): string {
+  #requireAllowed(jku: string, card: string | undefined): string {
     const url = URL.parse(jku);
     const allowed = this.#origins.map((origin) => originOf(origin === 'card' ? card : origin));
     if (url?.protocol !== 'https:')
@@ -88,7 +88,7 @@ function originOf(url: string | undefined): string | undefined {
   return url === undefined ? undefined : URL.parse(url)?.origin;
 }
 
-function listed(keys: NonNullable<SignatureTrust['keys']>): readonly (PublicJwk | NamedKey)[] {
+function listOf(keys: NonNullable<SignatureTrust['keys']>): readonly (PublicJwk | NamedKey)[] {
   return 'length' in keys ? keys : keys.keys;
 }
 

@@ -40,7 +40,7 @@ export function apiKey(key: Secret, options: ApiKeyOptions = {}): SchemeCredenti
           scheme !== undefined && scheme.apiKeySecurityScheme !== undefined ? scheme.apiKeySecurityScheme : place;
         if (wanted === undefined) return {};
         const current = await source.current(signal);
-        const proof = placed(current, wanted);
+        const proof = placeKey(current, wanted);
         keys.set(proof, current);
         return proof;
       },
@@ -55,7 +55,7 @@ const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 /**
  * @throws CredentialsError if no request can carry the name. Errors of hosts about such a name would contain the key.
  */
-function placed(key: string, { location, name }: ApiKeyPlace): SchemeProof {
+function placeKey(key: string, { location, name }: ApiKeyPlace): SchemeProof {
   if (location === 'query') return { query: { [name]: key } };
   if (!TOKEN.test(name))
     throw new CredentialsError('missing', `apiKey: the name of the ${location} for the key is not valid`);

@@ -32,7 +32,7 @@ export class SchemeCredentials implements CredentialProvider {
 
   /** @throws CredentialsError if the caller has no credential that the agent asks for, or cannot get it now. */
   async credentials(target: CredentialTarget): Promise<RequestCredentials> {
-    const parts = this.#chosen(target);
+    const parts = this.#choose(target);
     if (parts.length === 0) return NOTHING;
     const proved = await Promise.all(parts.map(async (part) => ({ ...part, proof: await part.kind.prove(part.need) })));
     const proofs = proved.map(({ proof }) => proof);
@@ -52,7 +52,7 @@ export class SchemeCredentials implements CredentialProvider {
     return renewed.includes(true);
   }
 
-  #chosen({ card: { securitySchemes = {}, securityRequirements = [] }, url, signal }: CredentialTarget): Part[] {
+  #choose({ card: { securitySchemes = {}, securityRequirements = [] }, url, signal }: CredentialTarget): Part[] {
     const described = Object.keys(securitySchemes);
     if (described.length === 0 && securityRequirements.length === 0) {
       const kind = this.kinds.find((one) => one.fits(undefined));

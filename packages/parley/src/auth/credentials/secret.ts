@@ -40,7 +40,7 @@ export class SecretSource {
   async current(signal: AbortSignal | undefined): Promise<string> {
     if (typeof this.#secret === 'string') return this.#secret;
     const renewing = this.#renewal?.done === false ? this.#renewal.renewed : undefined;
-    return checked(this.#what, await ownWait(renewing ?? asked(this.#secret, {}), signal));
+    return requireVisible(this.#what, await ownWait(renewing ?? askSecret(this.#secret, {}), signal));
   }
 
   /** Resolves to true if there is another secret than `refused` now. */
@@ -52,7 +52,7 @@ export class SecretSource {
   }
 
   #start(refused: string, secret: Asked): Renewal {
-    const renewal: Renewal = { refused, renewed: asked(secret, { refused }), done: false };
+    const renewal: Renewal = { refused, renewed: askSecret(secret, { refused }), done: false };
     this.#renewal = renewal;
     renewal.renewed.then(
       (secret) => {
@@ -69,12 +69,12 @@ export class SecretSource {
   }
 }
 
-async function asked(secret: Asked, about: { readonly refused?: string }): Promise<string> {
+async function askSecret(secret: Asked, about: { readonly refused?: string }): Promise<string> {
   return await secret(about);
 }
 
 /** Refuses a secret that headers cannot carry. Errors of hosts about such a header would contain the secret. */
-function checked(what: string, secret: string): string {
+function requireVisible(what: string, secret: string): string {
   if (typeof secret === 'string' && VISIBLE.test(secret)) return secret;
   throw new CredentialsError('missing', `${what}: ${RULE}`);
 }

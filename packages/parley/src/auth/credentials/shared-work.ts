@@ -18,7 +18,7 @@ export class SharedWork<T> {
   /** Waits for the running work, or starts it. */
   async join(signal: AbortSignal | undefined): Promise<T> {
     signal?.throwIfAborted();
-    this.#running ??= this.#begun();
+    this.#running ??= this.#begin();
     const running = this.#running;
     running.waiting += 1;
     try {
@@ -32,7 +32,7 @@ export class SharedWork<T> {
     }
   }
 
-  #begun() {
+  #begin() {
     const abandon = new AbortController();
     const running = { result: this.#work(abandon.signal), abandon, waiting: 0 };
     const end = () => {

@@ -58,7 +58,7 @@ export function deviceCode(options: DeviceCodeOptions, runtime: OAuthRuntime): S
           expiresAt: clock.now() + seconds * 1000,
         };
         await callersOwn(() => options.show(prompt));
-        return await polled({ session, code, interval, ends, clock, issuer: options.issuer });
+        return await poll({ session, code, interval, ends, clock, issuer: options.issuer });
       },
     },
   });
@@ -75,12 +75,12 @@ interface Polling {
   readonly issuer: string;
 }
 
-async function polled({ session, code, interval, ends, clock, issuer }: Polling): Promise<OAuth.TokenEndpointResponse> {
+async function poll({ session, code, interval, ends, clock, issuer }: Polling): Promise<OAuth.TokenEndpointResponse> {
   const { library, server, client, authentication, request } = session;
   for (let pause = interval; ; ) {
     // A server may ask for a longer pause than the lifetime of its code.
     const left = Math.max(0, ends - clock.monotonic());
-    await paused(clock, Math.min(pause * 1000, left), request.signal);
+    await pauseFor(clock, Math.min(pause * 1000, left), request.signal);
     // A timer may fire a little early, so the planned pause decides, not the clock.
     if (pause * 1000 >= left) throw new CredentialsError('refused', `${issuer} refuses a token: expired_token`);
     try {
@@ -96,7 +96,7 @@ async function polled({ session, code, interval, ends, clock, issuer }: Polling)
   }
 }
 
-async function paused(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+async function pauseFor(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const leave = () => reject(signal.reason);

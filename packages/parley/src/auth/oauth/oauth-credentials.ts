@@ -80,7 +80,10 @@ class OAuthCredentials implements CredentialKind {
     // Another call may have been refused before and have the wider token already.
     if (lacking.length === 0) return (await this.#keeper(had, need.scheme).current(need.signal)) !== refused;
     const agent = agentOf(need.url);
-    const allowed = await ownWait(this.#allowed({ issuer: this.#options.issuer, scopes: lacking, agent }), need.signal);
+    const allowed = await ownWait(
+      this.#allowedScopes({ issuer: this.#options.issuer, scopes: lacking, agent }),
+      need.signal,
+    );
     const added = lacking.filter((scope) => allowed.includes(scope));
     if (added.length === 0) return false;
     const wider = { scope: scopeOf([...had.scope.split(' '), ...added]), resource: this.#options.resource ?? agent };
@@ -101,7 +104,7 @@ class OAuthCredentials implements CredentialKind {
   }
 
   /** The scopes that the caller allows, of those that an agent names. All waiting calls share one request. */
-  #allowed(wanted: StepUpRequest): Promise<readonly string[]> {
+  #allowedScopes(wanted: StepUpRequest): Promise<readonly string[]> {
     const { stepUp = [] } = this.#options;
     if (typeof stepUp !== 'function') return Promise.resolve(stepUp);
     const key = JSON.stringify(wanted);
@@ -130,14 +133,14 @@ class OAuthCredentials implements CredentialKind {
   async #obtain({ session, target: { scope, resource }, previous }: ObtainOptions): Promise<Tokens> {
     const parameters = { ...(scope !== '' && { scope }), ...(resource !== undefined && { resource }) };
     if (previous?.refreshToken !== undefined) {
-      const refreshed = await this.#refreshed(session, { refreshToken: previous.refreshToken, resource });
+      const refreshed = await this.#refresh(session, { refreshToken: previous.refreshToken, resource });
       if (refreshed !== undefined) return refreshed;
     }
-    return this.#checked(await this.#grant.tokens(session, parameters));
+    return this.#readTokens(await this.#grant.tokens(session, parameters));
   }
 
   /** Resolves to `undefined` if the refresh token is no longer valid. Then a new grant begins. */
-  async #refreshed(
+  async #refresh(
     session: OAuthSession,
     { refreshToken, resource }: { readonly refreshToken: string; readonly resource: string | undefined },
   ): Promise<Tokens | undefined> {
@@ -145,7 +148,7 @@ class OAuthCredentials implements CredentialKind {
     const options = resource === undefined ? request : { ...request, additionalParameters: { resource } };
     const response = await library.refreshTokenGrantRequest(server, client, authentication, refreshToken, options);
     try {
-      const tokens = this.#checked(await library.processRefreshTokenResponse(server, client, response));
+      const tokens = this.#readTokens(await library.processRefreshTokenResponse(server, client, response));
       return { refreshToken, ...tokens };
     } catch (error) {
       if (oauthErrorCode(error) === 'invalid_grant') return undefined;
@@ -153,7 +156,7 @@ class OAuthCredentials implements CredentialKind {
     }
   }
 
-  #checked(answer: OAuth.TokenEndpointResponse): Tokens {
+  #readTokens(answer: OAuth.TokenEndpointResponse): Tokens {
     const { access_token: accessToken, expires_in: seconds, refresh_token: refreshToken, token_type: type } = answer;
     const { issuer } = this.#options;
     // Errors of hosts about a header that they refuse would contain the token.

@@ -36,7 +36,7 @@ export class TokenKeeper {
 
   constructor(options: TokenKeeperOptions) {
     this.#options = options;
-    this.#renewal = new SharedWork((signal) => this.#renewed(signal));
+    this.#renewal = new SharedWork((signal) => this.#renewTokens(signal));
   }
 
   /** A token that is valid as far as the client can know. */
@@ -63,21 +63,21 @@ export class TokenKeeper {
     return tokens !== undefined && this.#options.clock.now() < (tokens.renewAt ?? Number.POSITIVE_INFINITY);
   }
 
-  async #renewed(signal: AbortSignal): Promise<Tokens> {
+  async #renewTokens(signal: AbortSignal): Promise<Tokens> {
     const { store, key } = this.#options;
     const stored = await store?.load(key);
     if (stored !== undefined) checkStored(stored);
     // Another process may have renewed them.
     const isNew = stored !== undefined && stored.accessToken !== this.#tokens?.accessToken;
     const had = isNew ? stored : this.#tokens;
-    const tokens = isNew && this.#isGood(had) ? had : await this.#obtained(had, signal);
+    const tokens = isNew && this.#isGood(had) ? had : await this.#obtainOnce(had, signal);
     this.#tokens = tokens;
     if (tokens !== stored) await store?.save(key, tokens);
     return tokens;
   }
 
   /** Tokens are renewed before they expire. If that fails, the old ones serve until they expire. */
-  async #obtained(had: Tokens | undefined, signal: AbortSignal): Promise<Tokens> {
+  async #obtainOnce(had: Tokens | undefined, signal: AbortSignal): Promise<Tokens> {
     const { obtain, clock } = this.#options;
     try {
       return await obtain(had, signal);

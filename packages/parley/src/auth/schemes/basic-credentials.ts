@@ -19,7 +19,7 @@ export function readBasicCredentials(header: string): BasicCredentials | 'anothe
   const scheme = BASIC.exec(header)?.[0];
   if (scheme === undefined) return 'another scheme';
   if (header.length > LONGEST) return 'malformed';
-  const text = decoded(header.slice(scheme.length).trimEnd());
+  const text = decode(header.slice(scheme.length).trimEnd());
   const colon = text?.indexOf(':') ?? -1;
   if (text === undefined || colon < 0 || CONTROL.test(text)) return 'malformed';
   const normal = text.normalize('NFC');
@@ -27,7 +27,7 @@ export function readBasicCredentials(header: string): BasicCredentials | 'anothe
   return { name: normal.slice(0, end), password: normal.slice(end + 1) };
 }
 
-function decoded(text: string): string | undefined {
+function decode(text: string): string | undefined {
   if (text === '' || !isBase64(text)) return undefined;
   const bytes = Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
   try {

@@ -52,7 +52,7 @@ export function keyPlaceOf(text: string): KeyPlace | undefined {
 /** @throws OptionsError if no request can carry a key there. */
 export function placedKeys(place: KeyPlace, options: PlacedKeysOptions): PlacedKeys {
   if (place === 'bearer') {
-    const wrong = (reason: string) => refused(reason, ['Bearer error="invalid_token"']);
+    const wrong = (reason: string) => refusal(reason, ['Bearer error="invalid_token"']);
     return {
       scheme: { httpAuthSecurityScheme: { scheme: 'Bearer' } },
       challenges: ['Bearer'],
@@ -69,8 +69,8 @@ export function placedKeys(place: KeyPlace, options: PlacedKeysOptions): PlacedK
   return {
     scheme: { apiKeySecurityScheme: { location, name } },
     challenges,
-    wrong: refused('unknown key'),
-    expired: refused('expired'),
+    wrong: refusal('unknown key'),
+    expired: refusal('expired'),
     read: readers[location](name, options),
   };
 }
@@ -84,14 +84,14 @@ function placeProblem({ location, name }: ApiKeyPlace): string | undefined {
   return undefined;
 }
 
-function refused(reason: string, challenges?: readonly string[]): Authentication {
+function refusal(reason: string, challenges?: readonly string[]): Authentication {
   return Object.freeze({ kind: 'refused', reason, ...(challenges && { challenges }) });
 }
 
-const MALFORMED = refused('malformed');
-const REPEATED = refused('repeated');
-const OTHER_SCHEME = refused('another scheme');
-const CROSS_SITE = refused('a cookie without an allowed Origin or Sec-Fetch-Site');
+const MALFORMED = refusal('malformed');
+const REPEATED = refusal('repeated');
+const OTHER_SCHEME = refusal('another scheme');
+const CROSS_SITE = refusal('a cookie without an allowed Origin or Sec-Fetch-Site');
 
 /** A key, or the answer to a text that cannot be one. */
 function keyOr(text: string, malformed: Authentication): string | Authentication {
@@ -123,16 +123,16 @@ function queryReader(name: string): PlacedKeys['read'] {
     let found: string | undefined;
     for (const pair of query.split('&')) {
       const mark = pair.indexOf('=');
-      if (decoded(mark < 0 ? pair : pair.slice(0, mark)) !== name) continue;
+      if (decode(mark < 0 ? pair : pair.slice(0, mark)) !== name) continue;
       if (found !== undefined) return REPEATED;
-      found = mark < 0 ? '' : (decoded(pair.slice(mark + 1)) ?? '');
+      found = mark < 0 ? '' : (decode(pair.slice(mark + 1)) ?? '');
     }
     return found === undefined ? ANONYMOUS : keyOr(found, MALFORMED);
   };
 }
 
 /** A name or a value of a query; `undefined` if its percent-encoding is not valid UTF-8. */
-function decoded(text: string): string | undefined {
+function decode(text: string): string | undefined {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {

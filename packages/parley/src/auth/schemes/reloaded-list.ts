@@ -49,7 +49,7 @@ export class ReloadedList<Entry, Result> {
     }
     const result = this.#read(list);
     if (!(result instanceof Promise)) this.#current = result;
-    else this.#change = this.#taken(result);
+    else this.#change = this.#apply(result);
   }
 
   /** The result for the current entries. `undefined` until the first ones are read. */
@@ -68,7 +68,7 @@ export class ReloadedList<Entry, Result> {
     return this.#options.read(credentialList(this.#options.title, entries), this.#current);
   }
 
-  async #taken(result: Promise<Result>): Promise<void> {
+  async #apply(result: Promise<Result>): Promise<void> {
     this.#current = await result;
   }
 

@@ -40,10 +40,10 @@ export class RemoteKeys implements TokenKeys {
 
   find(header: Jose.ProtectedHeaderParameters, mayRead: () => boolean): FoundKeys | Promise<FoundKeys> {
     const known = this.#age > this.#times.maxAgeMs ? undefined : this.#keys?.set.known(header);
-    return known ?? this.#found(header, mayRead);
+    return known ?? this.#findCurrent(header, mayRead);
   }
 
-  async #found(header: Jose.ProtectedHeaderParameters, mayRead: () => boolean): Promise<FoundKeys> {
+  async #findCurrent(header: Jose.ProtectedHeaderParameters, mayRead: () => boolean): Promise<FoundKeys> {
     if (this.#age > this.#times.maxAgeMs) {
       if (!mayRead()) return [];
       await this.#read();

@@ -1,4 +1,5 @@
 import type { SecurityRequirement, SecurityScheme } from '../../model/security-scheme.js';
+import { sha256Hex } from '../../runtime/sha256.js';
 import { TransientMap } from '../../runtime/transient-map.js';
 import {
   ANONYMOUS,
@@ -7,10 +8,9 @@ import {
   type Credentials,
   type ProtectedResource,
 } from '../authenticator.js';
-import { RecentHashes } from '../recent-hashes.js';
+import { isSameText } from '../same-text.js';
 import { insufficientScope, invalidToken, isToken, presentedToken, type Refusal } from './bearer-header.js';
 import { reasonOf, unavailable } from './remote-keys.js';
-import { Revocations } from './revocations.js';
 import { bindingOf, CertificateBinding } from './token-binding.js';
 import { missingScopes, type TokenClaims, type TokenVerdict, userOfClaims } from './token-claims.js';
 import type { TokenOptions, TokenRuntime } from './token-options.js';
@@ -85,19 +85,19 @@ export class TokenAuthenticator implements Authenticator {
     if (typeof token !== 'string') return token;
     const hash = this.#hashes.of(token, credentials.connection);
     // Without a promise for a known token, on hosts with a synchronous hash.
-    if (typeof hash === 'string') return this.#found(token, hash, credentials);
-    return hash.then((digest) => this.#found(token, digest, credentials));
+    if (typeof hash === 'string') return this.#lookUp(token, hash, credentials);
+    return hash.then((digest) => this.#lookUp(token, digest, credentials));
   }
 
-  #found(token: string, hash: string, credentials: Credentials): Authentication | Promise<Authentication> {
+  #lookUp(token: string, hash: string, credentials: Credentials): Authentication | Promise<Authentication> {
     const known = this.#verified.get(hash);
-    if (known !== undefined) return this.#bound(known, credentials);
+    if (known !== undefined) return this.#checkBinding(known, credentials);
     if (!isToken(token)) return invalidToken('malformed');
-    return this.#checked(token, hash).then((found) => this.#bound(found, credentials));
+    return this.#startCheck(token, hash).then((found) => this.#checkBinding(found, credentials));
   }
 
   /** Checks the certificate on each call, because another client may have sent the token first. */
-  #bound(found: CheckedToken, credentials: Credentials): Authentication {
+  #checkBinding(found: CheckedToken, credentials: Credentials): Authentication {
     if (found.kind !== 'user' || found.thumbprint === undefined) return found;
     return this.#binding.answer(found, credentials);
   }
@@ -111,7 +111,7 @@ export class TokenAuthenticator implements Authenticator {
     this.#revocations.revoke(userId);
   }
 
-  #checked(token: string, hash: string): Promise<CheckedToken> {
+  #startCheck(token: string, hash: string): Promise<CheckedToken> {
     const { generation } = this.#verified;
     const running = this.#checks.get(hash);
     if (running?.generation === generation) return running.found;
@@ -133,7 +133,7 @@ export class TokenAuthenticator implements Authenticator {
       const missing = missingScopes(found.user, this.#required);
       if (missing.length > 0) return insufficientScope(missing, this.#required);
       // A check that began before a revocation must not outlive it.
-      if (generation !== this.#verified.generation) return await this.#checked(token, hash);
+      if (generation !== this.#verified.generation) return await this.#startCheck(token, hash);
       this.#verified.add(hash, found, generation);
       return found;
     } finally {
@@ -162,6 +162,59 @@ export class TokenAuthenticator implements Authenticator {
     } catch (error) {
       logger?.warn('The revocation of a token cannot be checked', { issuer, error: reasonOf(error) });
       throw unavailable('The revocation of the token cannot be checked now');
+    }
+  }
+}
+
+/** Hashes of tokens. Caches the last token of each connection with its hash, because most clients repeat one token. */
+class RecentHashes {
+  readonly #last = new WeakMap<object, { readonly token: string; readonly sha256: string }>();
+
+  /** The SHA-256 of a token, as hex digits. The cache is per connection. */
+  of(token: string, connection: object | undefined): string | Promise<string> {
+    const last = connection === undefined ? undefined : this.#last.get(connection);
+    // Several callers may share a proxy's connection, so the comparison takes constant time.
+    if (last !== undefined && isSameText(last.token, token)) return last.sha256;
+    const sha256 = sha256Hex(token);
+    if (connection !== undefined && typeof sha256 === 'string') this.#last.set(connection, { token, sha256 });
+    return sha256;
+  }
+}
+
+const CONTROLLER = Symbol('controller');
+
+/** A signal that keeps its controller alive. A `WeakMap` of controllers takes 2 µs more for each user. */
+interface RevocableSignal extends AbortSignal {
+  readonly [CONTROLLER]: AbortController;
+}
+
+/**
+ * A signal for each user, aborted when the tokens of the user are revoked. The signal of a user lives while a call or a
+ * cached result holds it.
+ */
+class Revocations {
+  readonly #signals = new Map<string, WeakRef<RevocableSignal>>();
+  readonly #released = new FinalizationRegistry<string>((userId) => {
+    if (this.#signals.get(userId)?.deref() === undefined) this.#signals.delete(userId);
+  });
+
+  /** The signal of a user. The same one until the tokens of the user are revoked. */
+  signalOf(userId: string): AbortSignal {
+    const known = this.#signals.get(userId)?.deref();
+    if (known !== undefined) return known;
+    const controller = new AbortController();
+    const signal = Object.assign(controller.signal, { [CONTROLLER]: controller });
+    this.#signals.set(userId, new WeakRef(signal));
+    this.#released.register(signal, userId);
+    return signal;
+  }
+
+  /** Aborts the signal of a user, or all signals. Later tokens get a new one. */
+  revoke(userId?: string): void {
+    for (const id of userId === undefined ? [...this.#signals.keys()] : [userId]) {
+      const signal = this.#signals.get(id)?.deref();
+      this.#signals.delete(id);
+      signal?.[CONTROLLER].abort();
     }
   }
 }

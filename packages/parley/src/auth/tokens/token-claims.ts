@@ -61,7 +61,7 @@ export function userOfClaims(claims: TokenClaims, options: UserOfClaimsOptions):
   if (mapping.permissions !== undefined) user.permissions = words(claimOf(claims, mapping.permissions));
   if (typeof exp === 'number') user.expiresAt = Math.min((exp + toleranceSeconds) * 1000, LAST_TIME);
   if (mapping.tenants !== undefined) user.tenants = texts(claimOf(claims, mapping.tenants));
-  if (mapping.metadata !== undefined) user.metadata = picked(claims, mapping.metadata);
+  if (mapping.metadata !== undefined) user.metadata = pick(claims, mapping.metadata);
   return user;
 }
 
@@ -115,7 +115,7 @@ function texts(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string' && one !== '') : [];
 }
 
-function picked(claims: TokenClaims, names: readonly string[]): JsonObject {
+function pick(claims: TokenClaims, names: readonly string[]): JsonObject {
   const present = names.flatMap((name) => {
     const value = claimOf(claims, name);
     return value === undefined ? [] : [[name, value as JsonValue] as const];

@@ -44,7 +44,7 @@ export class ItemStream implements ItemSource, AsyncIterable<StreamItem> {
   /** Resolves with the first item, or after a wait for it. Rejects with the error of a source that has no item yet. */
   static open(options: ItemStreamOptions): Promise<ItemStream> {
     return new Promise((resolve, reject) => {
-      const stream = ItemStream.#made(options);
+      const stream = ItemStream.#make(options);
       stream.#stopWatching = options.onCredentialEnd?.(() => stream.#cut());
       const first = stream.#pull();
       stream.#first = first;
@@ -61,7 +61,7 @@ export class ItemStream implements ItemSource, AsyncIterable<StreamItem> {
     });
   }
 
-  static #made(options: ItemStreamOptions): ItemStream {
+  static #make(options: ItemStreamOptions): ItemStream {
     try {
       return new ItemStream(options);
     } catch (error) {
@@ -136,7 +136,7 @@ export class ItemStream implements ItemSource, AsyncIterable<StreamItem> {
     const source = this.#source;
     if (source === undefined) return;
     this.#failed(endedCredentialError());
-    returned(source);
+    closeSource(source);
   }
 
   /** The end after the last item, or the pending error once. */
@@ -149,7 +149,7 @@ export class ItemStream implements ItemSource, AsyncIterable<StreamItem> {
   #release(): void {
     const source = this.#source;
     this.#close();
-    if (source !== undefined) returned(source);
+    if (source !== undefined) closeSource(source);
   }
 
   #close(): void {
@@ -161,7 +161,7 @@ export class ItemStream implements ItemSource, AsyncIterable<StreamItem> {
 }
 
 /** Closes a source, which may still be producing an item. Errors of its clean-up are ignored. */
-function returned(source: AsyncIterator<StreamItem>): void {
+function closeSource(source: AsyncIterator<StreamItem>): void {
   try {
     source.return?.().then(undefined, () => {});
   } catch {

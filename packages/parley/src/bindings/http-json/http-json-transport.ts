@@ -82,7 +82,7 @@ export class HttpJsonTransport implements ClientTransport {
   #sendBy(route: Route, call: TransportCall, accept: string): Promise<Response> {
     const { url, protocolVersion: version } = this.agentInterface;
     const value = this.#codec.encodeRequest(call.operation, call.request);
-    const { path, query, body } = routed(route, value);
+    const { path, query, body } = routeRequest(route, value);
     const base = url.replace(/(?<!\/)\/+$/, '');
     const headers: Record<string, string> = { ...serviceHeaders(version, call), accept };
     if (body !== undefined) headers['content-type'] = isLegacy(version) ? JSON_TYPE : A2A_JSON_TYPE;
@@ -123,7 +123,7 @@ interface RoutedRequest {
 }
 
 /** Distributes the members of a request over path, query and body. */
-function routed({ path, body }: Route, value: Readonly<Record<string, unknown>>): RoutedRequest {
+function routeRequest({ path, body }: Route, value: Readonly<Record<string, unknown>>): RoutedRequest {
   const rest: Record<string, unknown> = { ...value };
   const segments = path.map((segment) =>
     segment.replace(/\{(\w+)\}/, (_, name: string) => {

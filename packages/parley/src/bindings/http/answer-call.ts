@@ -2,6 +2,8 @@ import { challengeHeaders } from '../../auth/challenge.js';
 import { requireSkill } from '../../auth/requirements.js';
 import type { WireCodec, WireForm } from '../../codec/wire-codec.js';
 import { A2AError } from '../../errors/a2a-error.js';
+import { InvalidParamsError, tooDeep } from '../../errors/standard-errors.js';
+import { isNestedDeeper, MAX_NESTING } from '../../model/json-fault.js';
 import { requireCapabilities } from '../../operations/capabilities.js';
 import { requireContentTypes } from '../../operations/content-types.js';
 import {
@@ -19,14 +21,13 @@ import { withWholeEnds } from '../../task/artifact-end.js';
 import type { StreamItem } from '../../task/stream-item.js';
 import { CALL_LIMITS } from '../../telemetry/reached-limit.js';
 import type { RequestDecoder } from '../direct/direct-call.js';
-import type { BindingContext } from './binding-context.js';
+import type { BindingContext, RequestLimits } from './binding-context.js';
 import { HttpCallContext, withExtensions } from './call-context.js';
 import { type CallRecord, recordAnswer } from './call-record.js';
 import { hasHabit } from './client-habits.js';
 import { codingHeaders } from './content-coding.js';
 import { untilCredentialEnds } from './ended-credential.js';
 import type { ExchangeRequest, ExchangeResponse } from './exchange.js';
-import { limitRequest } from './limit-request.js';
 import type { Offer } from './offer.js';
 import { EVENT_STREAM_HEADERS, eventFrame, SseStream } from './sse-stream.js';
 import { retryHeaders, toA2AError } from './wire-error.js';
@@ -247,4 +248,52 @@ export interface RefusedRequest {
 /** The headers of a refusal: when to retry, and how to authenticate. */
 export function refusalHeaders(error: A2AError, challenges?: readonly string[]): Readonly<Record<string, string>> {
   return { ...retryHeaders(error), ...challengeHeaders(error, challenges) };
+}
+
+/**
+ * Checks the limits of a valid request. Every event repeats ids, so that a long id costs far more than its request.
+ * @throws InvalidParamsError naming the first field beyond its limit. A2AError INVALID_REQUEST for a value that is
+ * nested too deeply.
+ */
+function limitRequest(request: OperationTypes[OperationName]['request'], limits: RequestLimits): void {
+  const { parts, idLength, jsonDepth } = limits;
+  const { tenant, id, taskId, contextId } = request as Readonly<Record<string, unknown>>;
+  limitId('tenant', tenant, idLength);
+  limitId('id', id, idLength);
+  limitId('taskId', taskId, idLength);
+  limitId('contextId', contextId, idLength);
+  // The validator has checked the largest allowed depth.
+  if (jsonDepth < MAX_NESTING) limitDepths(request, jsonDepth);
+  if (!('message' in request)) return;
+  const { message } = request;
+  limitId('message.messageId', message.messageId, idLength);
+  limitId('message.contextId', message.contextId, idLength);
+  limitId('message.taskId', message.taskId, idLength);
+  if (message.parts.length > parts) throw tooMuch('message.parts', `must not have more than ${parts} parts`, 'parts');
+  const { referenceTaskIds } = message;
+  if (referenceTaskIds === undefined) return;
+  for (const [at, other] of referenceTaskIds.entries()) limitId(`message.referenceTaskIds[${at}]`, other, idLength);
+}
+
+function limitDepths(request: OperationTypes[OperationName]['request'], levels: number): void {
+  if ('metadata' in request) limitDepth('metadata', request.metadata, levels);
+  if (!('message' in request)) return;
+  limitDepth('message.metadata', request.message.metadata, levels);
+  for (const [at, part] of request.message.parts.entries()) {
+    if (part.data !== undefined) limitDepth(`message.parts[${at}].data`, part.data, levels);
+    limitDepth(`message.parts[${at}].metadata`, part.metadata, levels);
+  }
+}
+
+function limitDepth(field: string, value: unknown, levels: number): void {
+  if (isNestedDeeper(value, levels)) throw tooDeep(levels, field);
+}
+
+function limitId(field: string, id: unknown, limit: number): void {
+  if (typeof id === 'string' && id.length > limit)
+    throw tooMuch(field, `must not have more than ${limit} characters`, 'idLength');
+}
+
+function tooMuch(field: string, description: string, limit: keyof RequestLimits): InvalidParamsError {
+  return new InvalidParamsError([{ field, description }], limit);
 }

@@ -18,7 +18,9 @@ export function documentSource(caller: HttpCaller): DocumentSource {
     for (let redirects = 0; ; redirects++) {
       const own = new URL(target).origin === origin ? headers : {};
       const request = { url: target, method: 'GET', headers: own, signal, redirects: 'wanted' } as const;
-      const response = await sendRequest(caller, request).catch((error: unknown) => told(error, caller, request));
+      const response = await sendRequest(caller, request).catch((error: unknown) =>
+        withTlsHint(error, caller, request),
+      );
       const next = targetOf(response, target, redirects);
       if (next === undefined)
         return { status: response.status, headers: response.headers, text: await textOf(response, caller, signal) };
@@ -57,7 +59,7 @@ function targetOf(response: Response, url: string, earlier: number): URL | undef
 }
 
 /** The same error, or one that says that the port speaks TLS, because a wrong scheme is the most common mistake. */
-async function told(error: unknown, { request }: HttpCaller, { url, signal }: HttpRequest): Promise<never> {
+async function withTlsHint(error: unknown, { request }: HttpCaller, { url, signal }: HttpRequest): Promise<never> {
   if (error instanceof ConnectionError && error.cause instanceof Error && error.cause.cause !== undefined) {
     const { sent, cause } = error;
     const { wantsTls } = await import('./connection-reasons.js');

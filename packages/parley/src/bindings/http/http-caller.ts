@@ -61,7 +61,7 @@ export async function sendRequest(caller: HttpCaller, request: HttpRequest): Pro
     const isPlain = response.status >= 200 && response.status < 300;
     if (isPlain || request.redirects === 'wanted') return response;
     if (!isRedirect(response)) return response;
-    throw redirected(response, url);
+    throw redirectError(response, url);
   } catch (cause) {
     if (cause instanceof A2AError) throw cause;
     signal?.throwIfAborted();
@@ -75,7 +75,7 @@ export async function sendRequest(caller: HttpCaller, request: HttpRequest): Pro
   }
 }
 
-function redirected(response: Response, url: string): A2AError {
+function redirectError(response: Response, url: string): A2AError {
   discard(response);
   const target = response.headers.get('location');
   const where = target === null ? '' : ` to ${placeOf(new URL(target, url).href)}`;

@@ -24,7 +24,7 @@ export function readDetails(list: unknown): SaidDetails {
     if (isObject(metadata) && Object.keys(metadata).length > 0)
       details = { ...details, metadata: metadata as Record<string, string> };
     if (Array.isArray(fieldViolations)) details = { ...details, violations: fieldViolations };
-    const retryAfterMs = typeof retryDelay === 'string' ? asked(Number.parseFloat(retryDelay) * 1000) : undefined;
+    const retryAfterMs = typeof retryDelay === 'string' ? boundedWait(Number.parseFloat(retryDelay) * 1000) : undefined;
     if (retryAfterMs !== undefined) details = { ...details, retryAfterMs };
   }
   return code === undefined ? { details } : { code, details };
@@ -145,17 +145,17 @@ function pieceOf(text: string): string {
 function retryAfter(headers: Headers): number | undefined {
   const value = headers.get('retry-after');
   if (value === null) return undefined;
-  if (/^\d+$/.test(value)) return asked(Number(value) * 1000);
+  if (/^\d+$/.test(value)) return boundedWait(Number(value) * 1000);
   // `Date.parse` reads `-5` as a date.
   if (!/^[a-z]/i.test(value)) return undefined;
-  return asked(Math.max(0, Date.parse(value) - Date.parse(headers.get('date') ?? '')));
+  return boundedWait(Math.max(0, Date.parse(value) - Date.parse(headers.get('date') ?? '')));
 }
 
 /** The longest time of a timer on every platform: 24.8 days. Longer timers fire at once. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 /** A wait up to the longest timer; undefined for a negative or unreadable one. */
-function asked(ms: number): number | undefined {
+function boundedWait(ms: number): number | undefined {
   return ms >= 0 ? Math.min(ms, LONGEST_MS) : undefined;
 }
 

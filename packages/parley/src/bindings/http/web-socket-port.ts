@@ -70,9 +70,9 @@ export class WebSocketPort implements SocketPort {
   constructor(socket: WebSocketLike) {
     this.#socket = socket;
     socket.addEventListener('message', ({ data }) => this.#take(data));
-    socket.addEventListener('close', ({ code = ABNORMAL, reason = '' }) => this.#closed(code, reason));
+    socket.addEventListener('close', ({ code = ABNORMAL, reason = '' }) => this.#finish(code, reason));
     // Workers close their side only on request. On other hosts `close` follows an error.
-    socket.addEventListener('error', () => this.#closed(ABNORMAL, ''));
+    socket.addEventListener('error', () => this.#finish(ABNORMAL, ''));
   }
 
   get bufferedAmount(): number {
@@ -90,14 +90,14 @@ export class WebSocketPort implements SocketPort {
 
   close(code: number, reason: string): void {
     if (this.#end !== undefined) return;
-    closeQuietly(this.#socket, code, shortened(reason));
-    this.#closed(code, reason);
+    closeQuietly(this.#socket, code, shorten(reason));
+    this.#finish(code, reason);
   }
 
   terminate(): void {
     if (this.#end !== undefined) return;
     closeQuietly(this.#socket);
-    this.#closed(ABNORMAL, '');
+    this.#finish(ABNORMAL, '');
   }
 
   receive(receiver: SocketReceiver): void {
@@ -113,7 +113,7 @@ export class WebSocketPort implements SocketPort {
     else this.#receiver.message(data);
   }
 
-  #closed(code: number, reason: string): void {
+  #finish(code: number, reason: string): void {
     if (this.#end !== undefined) return;
     this.#end = { code, reason };
     // The side of a Worker stays half open until it closes, too.
@@ -123,7 +123,7 @@ export class WebSocketPort implements SocketPort {
 }
 
 /** The longest text that fits a close frame. */
-function shortened(reason: string): string {
+function shorten(reason: string): string {
   const bytes = new TextEncoder().encode(reason);
   if (bytes.length <= REASON_BYTES) return reason;
   // The decoder drops a truncated character.

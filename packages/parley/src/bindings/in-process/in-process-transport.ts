@@ -104,13 +104,13 @@ export class InProcessTransport implements ClientTransport {
         header: (name) => (Object.hasOwn(headers, name) ? headers[name] : undefined),
         headerLines: (name) => (Object.hasOwn(headers, name) ? 1 : 0),
         signal: leave.signal,
-        call: { operation: call.operation, ...this.#copied(call.request) },
+        call: { operation: call.operation, ...this.#copy(call.request) },
       }),
     );
   }
 
   /** The host refuses a request beyond a limit, as over a wire, and so records it. */
-  #copied(request: unknown): { readonly value: unknown; readonly decoder: RequestDecoder } {
+  #copy(request: unknown): { readonly value: unknown; readonly decoder: RequestDecoder } {
     const { decoder, limits } = this.#options;
     try {
       return { value: copiedRequest(request, limits), decoder };

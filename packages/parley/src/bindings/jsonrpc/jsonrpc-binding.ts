@@ -117,7 +117,7 @@ class JsonRpcCall implements AnswerForm {
         }
         return await answerCall(call, rpc);
       } catch (thrown) {
-        return rpc.#failed(failureOf(thrown, { endpoint, request, record, operation: rpc.#method }));
+        return rpc.#failure(failureOf(thrown, { endpoint, request, record, operation: rpc.#method }));
       }
     };
   }
@@ -139,7 +139,7 @@ class JsonRpcCall implements AnswerForm {
     });
   }
 
-  #failed(error: A2AError): ExchangeResponse {
+  #failure(error: A2AError): ExchangeResponse {
     const { endpoint, dialect, request } = this.#options;
     const status = error instanceof ContentCodingError ? 415 : dialect.httpStatus(error.code);
     const headers = failureHeaders(error, endpoint, 'POST');

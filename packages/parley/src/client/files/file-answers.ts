@@ -45,7 +45,7 @@ function codeOf(status: number): A2AError['code'] {
  * @throws A2AError INVALID_AGENT_RESPONSE if it names no file.
  */
 export async function uploadedFile(response: Response): Promise<UploadedFile> {
-  const value = parsed(await answerText(response));
+  const value = parse(await answerText(response));
   const { id, url, filename, mediaType, size, digest, expiresAt } = value;
   if (typeof id !== 'string' || typeof url !== 'string' || typeof size !== 'number')
     throw new A2AError('INVALID_AGENT_RESPONSE', 'The answer to an upload names no file');
@@ -79,13 +79,13 @@ function base64(bytes: Uint8Array): string {
 }
 
 function messageIn(text: string): string | undefined {
-  const { error, detail, message } = parsed(text);
+  const { error, detail, message } = parse(text);
   const inner = typeof error === 'object' && error !== null ? (error as { message?: unknown }).message : undefined;
   const said = [inner, detail, message].find((one) => typeof one === 'string');
   return typeof said === 'string' && said !== '' ? said.slice(0, 1000) : undefined;
 }
 
-function parsed(text: string): Readonly<Record<string, unknown>> {
+function parse(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};

@@ -120,7 +120,7 @@ class Transfer {
     this.#hash = await newDigester();
     this.#etag = from?.etag;
     this.#bytes = from?.bytes ?? 0;
-    const response = await this.#answered(true);
+    const response = await this.#requestRest(true);
     if (this.#bytes > 0 && from !== undefined) await this.#hashEarlier(from);
     return {
       url,
@@ -177,11 +177,11 @@ class Transfer {
   async #nextChunk(): Promise<Uint8Array | undefined> {
     for (;;) {
       const chunk = await this.#read();
-      if (chunk === 'lost') await this.#answered(false);
+      if (chunk === 'lost') await this.#requestRest(false);
       else if (chunk !== undefined || this.#total === undefined || this.#bytes >= this.#total) {
         this.#vain = 0;
         return chunk;
-      } else await this.#lost(new ConnectionError('The file broke off', { sent: true }));
+      } else await this.#recover(new ConnectionError('The file broke off', { sent: true }));
     }
   }
 
@@ -197,7 +197,7 @@ class Transfer {
     } catch (cause) {
       signal?.throwIfAborted();
       const reason = request.signal.aborted ? request.signal.reason : cause;
-      await this.#lost(new ConnectionError(`The file broke off: ${reasonOf(reason)}`, { sent: true, cause }));
+      await this.#recover(new ConnectionError(`The file broke off: ${reasonOf(reason)}`, { sent: true, cause }));
       return 'lost';
     } finally {
       disarm();
@@ -205,7 +205,7 @@ class Transfer {
   }
 
   /** Waits before the next attempt. Throws the error if there is none. */
-  async #lost(error: A2AError): Promise<void> {
+  async #recover(error: A2AError): Promise<void> {
     const { options, runtime } = this.#options;
     this.#end(error);
     const isChangeable = this.#bytes > 0 && !isStrong(this.#etag);
@@ -217,22 +217,22 @@ class Transfer {
   }
 
   /** Requests the rest of the file until there is an answer to read. */
-  async #answered(isFirst: boolean): Promise<Response> {
+  async #requestRest(isFirst: boolean): Promise<Response> {
     for (;;) {
       try {
-        return await this.#opened(isFirst);
+        return await this.#requestOnce(isFirst);
       } catch (error) {
         this.#options.options.signal?.throwIfAborted();
         if (!(error instanceof A2AError) || error.code !== 'UNAVAILABLE') {
           this.#end(error);
           throw error;
         }
-        await this.#lost(error);
+        await this.#recover(error);
       }
     }
   }
 
-  async #opened(isFirst: boolean): Promise<Response> {
+  async #requestOnce(isFirst: boolean): Promise<Response> {
     const { agent, url, options, runtime } = this.#options;
     const { idleMs = IDLE_MS, signal, otherOrigins } = options;
     const request = new AbortController();
@@ -278,10 +278,10 @@ class Transfer {
     }
     if (status === 206) {
       const isSame = range?.start === this.#bytes && (etag === undefined || etag === this.#etag);
-      if (!isSame || (!isFirst && this.#total !== undefined && range.total !== this.#total)) throw changed();
+      if (!isSame || (!isFirst && this.#total !== undefined && range.total !== this.#total)) throw changedError();
       this.#total = range.total;
     } else if (status === 200) {
-      if (!isFirst && this.#bytes > 0) throw changed();
+      if (!isFirst && this.#bytes > 0) throw changedError();
       this.#bytes = 0;
       this.#etag = etag;
       this.#total = lengthIn(headers);
@@ -315,7 +315,7 @@ function silent(idleMs: number): DOMException {
   return new DOMException(`no byte came for ${idleMs} ms`, 'TimeoutError');
 }
 
-function changed(): A2AError {
+function changedError(): A2AError {
   return new A2AError('INVALID_AGENT_RESPONSE', 'The file changed while it was downloaded');
 }
 

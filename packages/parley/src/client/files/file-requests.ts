@@ -21,14 +21,14 @@ interface FileRequest {
 export async function requestFile(agent: FileAgent, { url, init, otherOrigins }: FileRequest): Promise<Response> {
   let at = fileUrl(url);
   for (let redirects = 0; ; redirects++) {
-    const response = await sent(isOwnUrl(agent, at) ? (to, how) => agent.request(to, how) : otherOrigins, at, init);
+    const response = await sendTo(isOwnUrl(agent, at) ? (to, how) => agent.request(to, how) : otherOrigins, at, init);
     const target = redirectTarget(response, new URL(at), redirects);
     if (target === undefined) return response;
     at = fileUrl(target.href);
   }
 }
 
-async function sent(send: PlainFetch | undefined, url: string, init: RequestInit): Promise<Response> {
+async function sendTo(send: PlainFetch | undefined, url: string, init: RequestInit): Promise<Response> {
   const { origin } = new URL(url);
   if (send === undefined)
     throw new RefusedAddressError(`${origin} is not called: the file is on another origin than its agent`);

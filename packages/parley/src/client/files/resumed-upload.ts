@@ -82,7 +82,7 @@ class ResumedUpload {
     for (let vain = 0; ; ) {
       try {
         const file = await this.#step();
-        if (file !== undefined) return this.#checked(file);
+        if (file !== undefined) return this.#check(file);
       } catch (error) {
         options.signal?.throwIfAborted();
         if (!(error instanceof A2AError) || error.code !== 'UNAVAILABLE') throw error;
@@ -114,7 +114,7 @@ class ResumedUpload {
       `filetype ${textAsBase64(mediaType)}`,
     ];
     const headers = { 'upload-length': String(content.size), 'upload-metadata': metadata.join(',') };
-    const response = await this.#sent(url, { method: 'POST', headers });
+    const response = await this.#send(url, { method: 'POST', headers });
     if (response === undefined) return;
     const location = response.headers.get('location');
     response.body?.cancel().catch(() => {});
@@ -125,7 +125,7 @@ class ResumedUpload {
   }
 
   async #ask(place: string): Promise<void> {
-    const response = await this.#sent(place, { method: 'HEAD' });
+    const response = await this.#send(place, { method: 'HEAD' });
     if (response === undefined) return;
     if (this.#isEarlier) await this.#hashEarlier(response);
     if (this.#place !== undefined) this.#learn(response);
@@ -160,7 +160,7 @@ class ResumedUpload {
       'upload-offset': String(offset),
     };
     let at = offset;
-    const response = await this.#sent(place, { method: 'PATCH', headers }, (watch, failed) =>
+    const response = await this.#send(place, { method: 'PATCH', headers }, (watch, failed) =>
       observeStream(content.slice(offset).stream(), {
         take: (chunk) => {
           this.#hash(chunk, at);
@@ -179,7 +179,7 @@ class ResumedUpload {
   }
 
   /** Sends a request. Undefined: send it again, because the credentials were renewed after a refusal. */
-  async #sent(
+  async #send(
     url: string,
     init: { readonly method: string; readonly headers?: Record<string, string> },
     bodyOf?: (watch: TransferWatch, failed: (error: unknown) => void) => ReadableStream<Uint8Array>,
@@ -240,7 +240,7 @@ class ResumedUpload {
     this.#hashed = at + chunk.length;
   }
 
-  #checked(file: UploadedFile): UploadedFile {
+  #check(file: UploadedFile): UploadedFile {
     const { content, hash, options } = this.#setup;
     const told = sha256Of(file.digest);
     if (file.size !== content.size || (told !== undefined && told !== hash.digest()))

@@ -52,7 +52,7 @@ export class ResponseSchemas {
     };
     const required = [...Object.keys(properties), 'capabilities', 'defaultInputModes', 'defaultOutputModes', 'skills'];
     const lists = { defaultInputModes: TEXTS, defaultOutputModes: TEXTS, skills: { type: 'array', items: FREE } };
-    return this.#named('AgentCard', {
+    return this.#component('AgentCard', {
       type: 'object',
       required,
       properties: { ...properties, capabilities: FREE, ...lists },
@@ -105,13 +105,13 @@ export class ResponseSchemas {
   #status(): Schema {
     const states = TASK_STATES.map((state) => writeTaskState(this.#dialect, state));
     const optional = { [this.#dialect.note]: this.message, timestamp: { type: 'string', format: 'date-time' } };
-    return this.#named('TaskStatus', closed({ state: { type: 'string', enum: states } }, optional));
+    return this.#component('TaskStatus', closed({ state: { type: 'string', enum: states } }, optional));
   }
 
   #artifact(): Schema {
     const parts = { type: 'array', items: this.#part() };
     const optional = { name: TEXT, description: TEXT, metadata: FREE, extensions: TEXTS };
-    return this.#named('Artifact', closed({ artifactId: TEXT, parts }, optional));
+    return this.#component('Artifact', closed({ artifactId: TEXT, parts }, optional));
   }
 
   #part(): Schema {
@@ -128,7 +128,7 @@ export class ResponseSchemas {
     const oneOf = Object.entries(content).map(([name, schema]) =>
       closed({ ...(kinds && { kind: { const: name } }), [name]: schema }, { metadata: FREE }),
     );
-    return this.#named('Part', { oneOf });
+    return this.#component('Part', { oneOf });
   }
 
   /** A webhook together with its task. */
@@ -136,7 +136,7 @@ export class ResponseSchemas {
     const authentication = closed({ schemes: TEXTS }, { credentials: TEXT });
     const pushNotificationConfig = closed({ url: TEXT }, { id: TEXT, token: TEXT, authentication });
     const task = this.#dialect.kinds ? { taskId: TEXT } : { name: TEXT };
-    return this.#named('TaskPushNotificationConfig', closed({ ...task, pushNotificationConfig }));
+    return this.#component('TaskPushNotificationConfig', closed({ ...task, pushNotificationConfig }));
   }
 
   /** Bare in the dialect with kinds, else the only member of an object. */
@@ -145,10 +145,13 @@ export class ResponseSchemas {
   }
 
   #kind(name: string, kind: string, members: Members, optional: Members): Schema {
-    return this.#named(name, closed({ ...(this.#dialect.kinds && { kind: { const: kind } }), ...members }, optional));
+    return this.#component(
+      name,
+      closed({ ...(this.#dialect.kinds && { kind: { const: kind } }), ...members }, optional),
+    );
   }
 
-  #named(name: string, schema: Schema): Schema {
+  #component(name: string, schema: Schema): Schema {
     return { ...this.#components.add(`${this.#prefix}${name}`, schema) };
   }
 }

@@ -17,10 +17,10 @@ export function decodeType<Name extends ModelTypeName>(
   value: unknown,
   form: WireForm = 'json',
 ): ModelTypes[Name] {
-  return isValid(type, value) ? value : converted(type, value, form);
+  return isValid(type, value) ? value : convert(type, value, form);
 }
 
-function converted<Name extends ModelTypeName>(type: Name, value: unknown, form: WireForm): ModelTypes[Name] {
+function convert<Name extends ModelTypeName>(type: Name, value: unknown, form: WireForm): ModelTypes[Name] {
   const closed = toClosedForm(type, value ?? {}, form);
   if (isValid(type, closed)) return closed;
   throw refusalOf(violationsOf(type, closed));
@@ -39,5 +39,5 @@ export function decodeRequest<Name extends OperationName>(
   form: WireForm = 'json',
 ): OperationTypes[Name]['request'] {
   const type = OPERATIONS[operation].request;
-  return (isValid(type, value) ? value : converted(type, value, form)) as OperationTypes[Name]['request'];
+  return (isValid(type, value) ? value : convert(type, value, form)) as OperationTypes[Name]['request'];
 }

@@ -68,7 +68,7 @@ function memberSchema(type: TypeName, { name, required, form }: MemberRow, optio
   const isRefused =
     type === 'SendMessageConfiguration' && name === 'taskPushNotificationConfig' && !options.limits.pushNotifications;
   const any = isRefused ? NO_PUSH : valueSchema(form, needed, options);
-  const schema = limited(type, name, any, options.limits);
+  const schema = addLimits(type, name, any, options.limits);
   const spellings = spellingsOf(type, name);
   const given = (needed && spellings.length === 1) || form.is === 'json' ? schema : nullable(schema);
   const description = `Another spelling of ${name}. Only one of them may be there.`;
@@ -98,7 +98,7 @@ function valueSchema(form: ValueForm, needed: boolean, options: SchemaOptions): 
 }
 
 /** Adds the limits of the agent. */
-function limited(type: TypeName, name: string, schema: Schema, limits: SchemaLimits): Schema {
+function addLimits(type: TypeName, name: string, schema: Schema, limits: SchemaLimits): Schema {
   if (isId(name)) {
     const bound = { maxLength: limits.idLength };
     return schema.type === 'array'

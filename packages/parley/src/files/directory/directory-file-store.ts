@@ -101,7 +101,7 @@ export class DirectoryFileStore implements FileStore {
 
   async put(scope: FileScope, file: NewFile, limits: FileLimits): Promise<StoredFile> {
     await this.open();
-    const known = await this.#unexpired(scope, file.id);
+    const known = await this.#recordUnlessExpired(scope, file.id);
     if (known !== undefined) return known.file;
     const arrival = this.#arrivals.begin(scope);
     const reservation = await this.#quotas.reserve(scope, file, limits).catch((error: unknown) => {
@@ -130,7 +130,7 @@ export class DirectoryFileStore implements FileStore {
       const stored = storedFile(file.finish(), { ...file, size: writer.size });
       arrival.check();
       const record = { scope, bytes, file: stored };
-      const kept = await this.#published(record, token);
+      const kept = await this.#publish(record, token);
       try {
         arrival.check();
       } catch (error) {
@@ -151,11 +151,11 @@ export class DirectoryFileStore implements FileStore {
   }
 
   async head(scope: FileScope, id: string): Promise<StoredFile | undefined> {
-    return (await this.#found(scope, id))?.file;
+    return (await this.#find(scope, id))?.file;
   }
 
   async read(scope: FileScope, id: string, range?: FileRange): Promise<OpenedFile | undefined> {
-    const record = await this.#found(scope, id);
+    const record = await this.#find(scope, id);
     if (record === undefined) return undefined;
     const { file, bytes } = record;
     const { start, end } = range ?? { start: 0, end: file.size };
@@ -169,7 +169,7 @@ export class DirectoryFileStore implements FileStore {
 
   async delete(scope: FileScope, id: string): Promise<boolean> {
     await this.open();
-    const record = await this.#found(scope, id);
+    const record = await this.#find(scope, id);
     return record !== undefined && this.#remove(record);
   }
 
@@ -218,7 +218,7 @@ export class DirectoryFileStore implements FileStore {
   }
 
   /** The record of an id, before a new file gets that id. An expired one is removed. */
-  async #unexpired(scope: FileScope, id: string): Promise<StoredRecord | undefined> {
+  async #recordUnlessExpired(scope: FileScope, id: string): Promise<StoredRecord | undefined> {
     const record = await this.#record(scope, id);
     if (record === undefined || record.file.expiresAt > this.#clock.now()) return record;
     await this.#remove(record);
@@ -226,17 +226,17 @@ export class DirectoryFileStore implements FileStore {
   }
 
   /** Publishes a record. Resolves to the file of its id, which may be another one that was stored meanwhile. */
-  async #published(record: StoredRecord, token: string): Promise<StoredFile> {
+  async #publish(record: StoredRecord, token: string): Promise<StoredFile> {
     const { scope, file } = record;
     for (let attempt = 1; ; attempt++) {
       if (await this.#folders.publish(record, token)) return file;
-      const other = await this.#unexpired(scope, file.id);
+      const other = await this.#recordUnlessExpired(scope, file.id);
       if (other !== undefined) return other.file;
       if (attempt === PUBLISH_ATTEMPTS) throw new Error(`The record ${file.id}.json is damaged: remove it`);
     }
   }
 
-  async #found(scope: FileScope, id: string): Promise<StoredRecord | undefined> {
+  async #find(scope: FileScope, id: string): Promise<StoredRecord | undefined> {
     const record = await this.#record(scope, id);
     return record !== undefined && record.file.expiresAt > this.#clock.now() ? record : undefined;
   }

@@ -89,13 +89,13 @@ export class DirectoryUploads implements UploadStore {
   }
 
   async find(scope: FileScope, id: string): Promise<PartialUpload | undefined> {
-    const found = await this.#found(scope, id);
+    const found = await this.#find(scope, id);
     return found === undefined ? undefined : { ...found.record.upload, offset: found.offset };
   }
 
   async append(scope: FileScope, { id, offset, chunks }: AppendedBytes): Promise<number | undefined> {
     await this.#options.open();
-    const found = await this.#found(scope, id);
+    const found = await this.#find(scope, id);
     if (found === undefined) return undefined;
     if (found.offset !== offset) throw new UploadOffsetError(found.offset);
     const { size } = found.record.upload;
@@ -121,7 +121,7 @@ export class DirectoryUploads implements UploadStore {
   async complete(scope: FileScope, { id, createdAt, expiresAt, check }: UploadEnd): Promise<StoredFile | undefined> {
     const { folders, ids } = this.#options;
     await this.#options.open();
-    const found = await this.#found(scope, id);
+    const found = await this.#find(scope, id);
     if (found === undefined) return undefined;
     const { record, path, offset } = found;
     const { size } = record.upload;
@@ -137,7 +137,7 @@ export class DirectoryUploads implements UploadStore {
 
   async remove(scope: FileScope, id: string): Promise<boolean> {
     await this.#options.open();
-    const found = await this.#found(scope, id);
+    const found = await this.#find(scope, id);
     return found !== undefined && this.#remove(found.record);
   }
 
@@ -163,7 +163,7 @@ export class DirectoryUploads implements UploadStore {
     }
   }
 
-  async #found(scope: FileScope, id: string): Promise<FoundUpload | undefined> {
+  async #find(scope: FileScope, id: string): Promise<FoundUpload | undefined> {
     if (!isFileId(id)) return undefined;
     const { folders } = this.#options;
     const folder = folders.folderOf(scope);

@@ -100,7 +100,7 @@ export class OwnerFolders {
       if ((await this.record(folder, name))?.bytes !== bytes) return false;
       // The process may have died after it made the file, and before it removed the upload.
       if (await this.#hasUpload(folder, file.id, bytes)) await removed(join(folder, `${file.id}.upload`));
-      return this.#deleted(folder, name, bytes);
+      return this.#deletePair(folder, name, bytes);
     });
   }
 
@@ -114,7 +114,7 @@ export class OwnerFolders {
     return this.#inTurn(folder, upload.id, async () => {
       if (!(await this.#hasUpload(folder, upload.id, bytes))) return false;
       const isFile = (await this.record(folder, `${upload.id}.json`))?.bytes === bytes;
-      if (!isFile) return this.#deleted(folder, name, bytes);
+      if (!isFile) return this.#deletePair(folder, name, bytes);
       await removed(join(folder, name));
       return false;
     });
@@ -124,7 +124,7 @@ export class OwnerFolders {
     return (await this.upload(folder, `${id}.upload`))?.bytes === bytes;
   }
 
-  async #deleted(folder: string, name: string, bytes: string): Promise<boolean> {
+  async #deletePair(folder: string, name: string, bytes: string): Promise<boolean> {
     if (!(await removed(join(folder, name)))) return false;
     await removedOrLeft(join(folder, bytes));
     await syncFolder(folder);

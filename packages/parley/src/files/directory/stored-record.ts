@@ -73,7 +73,7 @@ export function recordText(record: StoredRecord | UploadRecord): string {
 
 /** Parses a record; `undefined` if the text is none, because files on a disk are not trusted. */
 export function readRecord(text: string): StoredRecord | undefined {
-  const value = parsed(text);
+  const value = parseObject(text);
   const { file } = value;
   const isRecord = hasPlace(value) && isAbout(file) && isText(file.mediaType) && isText(file.digest);
   return isRecord ? (value as unknown as StoredRecord) : undefined;
@@ -81,7 +81,7 @@ export function readRecord(text: string): StoredRecord | undefined {
 
 /** Parses the record of an upload; `undefined` if the text is none. */
 export function readUpload(text: string): UploadRecord | undefined {
-  const value = parsed(text);
+  const value = parseObject(text);
   const { upload } = value;
   const isRecord = hasPlace(value) && isAbout(upload) && isTextOrAbsent(upload.mediaType);
   return isRecord && isTextOrAbsent(upload.digest) ? (value as unknown as UploadRecord) : undefined;
@@ -89,7 +89,7 @@ export function readUpload(text: string): UploadRecord | undefined {
 
 type Members = Readonly<Record<string, unknown>>;
 
-function parsed(text: string): Members {
+function parseObject(text: string): Members {
   try {
     return (JSON.parse(text) as Members | null) ?? {};
   } catch {

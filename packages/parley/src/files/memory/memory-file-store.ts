@@ -47,7 +47,7 @@ const CHUNK_BYTES = 262_144;
 export class MemoryFileStore implements FileStore {
   readonly uploads: MemoryUploads;
   readonly owners: OwnerFiles = {
-    list: (owner) => this.#listed(owner),
+    list: (owner) => this.#list(owner),
     count: async (owner) => ({ files: this.#of(owner).length, uploads: this.uploads.ownedBy(owner).length }),
     erase: (owner) => this.#erase(owner),
   };
@@ -77,7 +77,7 @@ export class MemoryFileStore implements FileStore {
 
   async put(scope: FileScope, file: NewFile, limits: FileLimits): Promise<StoredFile> {
     await this.#removeExpired(scope, file.id);
-    const known = this.#found(scope, file.id);
+    const known = this.#find(scope, file.id);
     if (known !== undefined) return known.file;
     const arrival = this.#arrivals.begin(scope);
     try {
@@ -123,11 +123,11 @@ export class MemoryFileStore implements FileStore {
   }
 
   async head(scope: FileScope, id: string): Promise<StoredFile | undefined> {
-    return this.#found(scope, id)?.file;
+    return this.#find(scope, id)?.file;
   }
 
   async read(scope: FileScope, id: string, range?: FileRange): Promise<OpenedFile | undefined> {
-    const entry = this.#found(scope, id);
+    const entry = this.#find(scope, id);
     if (entry === undefined) return undefined;
     const { file, bytes } = entry;
     const { start, end } = range ?? { start: 0, end: file.size };
@@ -136,7 +136,7 @@ export class MemoryFileStore implements FileStore {
   }
 
   async delete(scope: FileScope, id: string): Promise<boolean> {
-    const entry = this.#found(scope, id);
+    const entry = this.#find(scope, id);
     return entry !== undefined && this.#remove(entry);
   }
 
@@ -159,7 +159,7 @@ export class MemoryFileStore implements FileStore {
     return this.#files.all().filter(({ scope }) => isOwnedBy(owner, scope));
   }
 
-  async *#listed(owner: OwnerQuery): AsyncGenerator<OwnedFile> {
+  async *#list(owner: OwnerQuery): AsyncGenerator<OwnedFile> {
     for (const { scope, file } of this.#of(owner)) yield { scope, file };
   }
 
@@ -184,7 +184,7 @@ export class MemoryFileStore implements FileStore {
     if (entry !== undefined && this.#isExpired(entry)) await this.#remove(entry);
   }
 
-  #found(scope: FileScope, id: string): Entry | undefined {
+  #find(scope: FileScope, id: string): Entry | undefined {
     const entry = this.#files.find(scope, id);
     return entry === undefined || this.#isExpired(entry) ? undefined : entry;
   }

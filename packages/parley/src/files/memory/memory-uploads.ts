@@ -64,12 +64,12 @@ export class MemoryUploads implements UploadStore {
   }
 
   async find(scope: FileScope, id: string): Promise<PartialUpload | undefined> {
-    const upload = this.#found(scope, id);
+    const upload = this.#find(scope, id);
     return upload && { ...upload.about, offset: upload.bytes.size };
   }
 
   async append(scope: FileScope, { id, offset, chunks }: AppendedBytes): Promise<number | undefined> {
-    const upload = this.#found(scope, id);
+    const upload = this.#find(scope, id);
     if (upload === undefined) return undefined;
     const { about, bytes } = upload;
     if (bytes.size !== offset) throw new UploadOffsetError(bytes.size);
@@ -82,7 +82,7 @@ export class MemoryUploads implements UploadStore {
   }
 
   async complete(scope: FileScope, { id, createdAt, expiresAt, check }: UploadEnd): Promise<StoredFile | undefined> {
-    const upload = this.#found(scope, id);
+    const upload = this.#find(scope, id);
     if (upload === undefined) return undefined;
     const { bytes, about } = upload;
     const { size } = about;
@@ -96,7 +96,7 @@ export class MemoryUploads implements UploadStore {
     );
     await this.#options.removeExpired(scope, id);
     // The upload may have been removed meanwhile.
-    if (this.#found(scope, id) !== upload) return undefined;
+    if (this.#find(scope, id) !== upload) return undefined;
     const file = { ...facts, id, size, createdAt, expiresAt };
     if (!this.#options.keep(scope, file, bytes)) throw new Error('A file has the id of an upload');
     // The file takes over the quota and the room of the upload.
@@ -105,7 +105,7 @@ export class MemoryUploads implements UploadStore {
   }
 
   async remove(scope: FileScope, id: string): Promise<boolean> {
-    const upload = this.#found(scope, id);
+    const upload = this.#find(scope, id);
     return upload !== undefined && this.#remove(upload);
   }
 
@@ -145,7 +145,7 @@ export class MemoryUploads implements UploadStore {
     return this.#uploads.find(upload.scope, upload.about.id) === upload;
   }
 
-  #found(scope: FileScope, id: string): Upload | undefined {
+  #find(scope: FileScope, id: string): Upload | undefined {
     const upload = this.#uploads.find(scope, id);
     return upload === undefined || this.#isExpired(upload) ? undefined : upload;
   }

@@ -16,14 +16,14 @@ const KINDS = ['task', 'message', 'statusUpdate', 'artifactUpdate'];
  * @throws Error naming the fault.
  */
 export async function readNotification(text: string): Promise<ReadNotification> {
-  const body = parsed(text);
+  const body = parse(text);
   if (isObject(body) && typeof body.kind === 'string') {
     const { clientV0_3JsonRpc } = await import('../../codec/v0_3/client-codec.js');
-    return { event: known(clientV0_3JsonRpc.decodeEvent(body)), version: '0.3' };
+    return { event: requireKnown(clientV0_3JsonRpc.decodeEvent(body)), version: '0.3' };
   }
   const kinds = isObject(body) ? KINDS.filter((kind) => kind in body) : [];
   if (kinds.length !== 1) throw new Error(`the body has none, or several, of ${KINDS.join(', ')}`);
-  return { event: known(clientV1_0.decodeEvent(body)), version: '1.0' };
+  return { event: requireKnown(clientV1_0.decodeEvent(body)), version: '1.0' };
 }
 
 /** The id of the task that an event is about. */
@@ -33,7 +33,7 @@ export function taskIdOf(event: StreamResponse): string | undefined {
   return event.statusUpdate !== undefined ? event.statusUpdate.taskId : event.artifactUpdate.taskId;
 }
 
-function parsed(text: string): unknown {
+function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -41,7 +41,7 @@ function parsed(text: string): unknown {
   }
 }
 
-function known(event: StreamResponse | undefined): StreamResponse {
+function requireKnown(event: StreamResponse | undefined): StreamResponse {
   if (event === undefined) throw new Error('the body is no event of a task');
   return event;
 }
