@@ -105,8 +105,8 @@ describe.runIf(process.env.TEST_LONG !== undefined)('a release', { timeout: 900_
     const { stdout } = await ran(process.execPath, args, root);
     expect(stdout).toContain(`Would run: npm deprecate parley-a2a-grpc@0.0.1 ${reason}`);
     const reasonOf = async (name: string) => {
-      const { deprecated } = await (await fetch(`${registry.url}${name}/0.0.1`)).json();
-      return deprecated as string | undefined;
+      const found = await (await fetch(`${registry.url}${name}/0.0.1`)).json();
+      return (found as { readonly deprecated?: string }).deprecated;
     };
     expect(await reasonOf('parley-a2a')).toBeUndefined();
     await ran(process.execPath, [...args, '--publish'], root);
