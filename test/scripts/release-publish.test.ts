@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,7 +17,7 @@ const run = promisify(execFile);
 
 /** Takes minutes, and packages of the registry. */
 describe.runIf(process.env.TEST_LONG !== undefined)('a release', { timeout: 900_000 }, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'parley-release-'));
+  const folder = join(tmpdir(), `parley-release-${process.pid}`);
   const clone = join(folder, 'clone');
   const home = join(folder, 'home');
   let registry: NpmRegistry;
