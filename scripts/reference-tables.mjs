@@ -35,7 +35,7 @@ const OPTIONS = {
   },
   'docs/mcp.md': {
     endpoint: ['mcp/mcp-server#McpServerOptions', 'mcp/mcp-endpoint#McpEndpointOptions'],
-    tools: ['mcp/mcp-transport#McpCommand', 'mcp/mcp-transport#McpUrl', 'mcp/mcp-tools#McpToolsOptions'],
+    tools: ['mcp/index#McpCommand', 'mcp/index#McpUrl', 'mcp/mcp-tools#McpToolsOptions'],
   },
   'docs/files.md': { limits: ['parley/app/files/files-extension#FileTransferOptions'] },
   'docs/push-receiver.md': { options: ['parley/push/receiver/push-receiver#PushReceiverOptions'] },
@@ -66,7 +66,7 @@ const OPTIONS = {
   'docs/tools.md': { options: ['parley/tools/tool#ToolOptions'], limits: ['parley/tools/tool-execution#ToolLimits'] },
   'docs/ai-sdk.md': { chat: ['ai-sdk/chat-handler#A2AChatHandlerOptions'] },
   'docs/capnweb.md': {
-    options: ['capnweb/server/capnweb-options#CapnwebBindingOptions'],
+    options: ['capnweb/index#CapnwebBindingOptions'],
     limits: ['capnweb/binding/session-limits#SessionLimits'],
   },
 };

@@ -48,24 +48,23 @@ export function withdrawCommand(name, { version, reason, registry }) {
   return ['deprecate', `${name}@${version}`, reason, ...(registry === undefined ? [] : ['--registry', registry])];
 }
 
-/**
- * The reasons why packages cannot be published. npm would give those of provenance after some packages were published.
- * `tags` are those of the commit, `env` the variables of the process.
- */
-export function publishProblems({ manifests, tags, isClean, provenance, env }) {
-  const published = manifests.filter((manifest) => manifest.private !== true);
-  const [{ version }] = published;
+/** The reasons why npm cannot state where packages are built. It would give them after some were published. */
+export function provenanceProblems({ manifests, env }) {
   const hasToken =
     (env.GITHUB_ACTIONS !== undefined && env.ACTIONS_ID_TOKEN_REQUEST_URL !== undefined) ||
     (env.GITLAB_CI !== undefined && env.SIGSTORE_ID_TOKEN !== undefined);
-  const homeless = provenance ? published.filter(({ repository }) => repository === undefined) : [];
+  const homeless = manifests.filter(({ repository }) => repository === undefined).map(({ name }) => name);
+  return [
+    ...(hasToken ? [] : ['provenance needs OIDC tokens of GitHub Actions or GitLab CI']),
+    ...(homeless.length === 0 ? [] : [`provenance needs "repository" in package.json of ${homeless.join(', ')}`]),
+  ];
+}
+
+/** The reasons why a commit with these tags is not published as a version. */
+export function publishProblems({ version, tags, isClean }) {
   return [
     ...(isClean ? [] : ['there are changes that are not committed']),
     ...(tags.includes(`v${version}`) ? [] : [`the commit has no tag v${version}`]),
-    ...(provenance && !hasToken ? ['provenance needs OIDC tokens of GitHub Actions or GitLab CI'] : []),
-    ...(homeless.length === 0
-      ? []
-      : [`provenance needs "repository" in package.json of ${homeless.map(({ name }) => name).join(', ')}`]),
   ];
 }
 

@@ -7,7 +7,7 @@ import { build } from './build.mjs';
 import { ensureInstalled } from './installation.mjs';
 import { keepVersion, LAST_VERSION } from './last-version.mjs';
 import { main, root, run, runNpm, step } from './processes.mjs';
-import { planRelease, publishCommand, publishProblems, withdrawCommand } from './release-plan.mjs';
+import { planRelease, provenanceProblems, publishCommand, publishProblems, withdrawCommand } from './release-plan.mjs';
 import { publishedFolders, withNeeds, workspaces } from './workspaces.mjs';
 
 const HELP = `npm run release -- VERSION [options]
@@ -44,6 +44,10 @@ await main(async () => {
     return values.help ? 0 : 2;
   }
   if (values.withdraw !== undefined) return withdraw(version, values);
+  if (values.publish && values.provenance) {
+    const manifests = publishedPackages().map(({ manifest }) => manifest);
+    if (!hasNone(provenanceProblems({ manifests, env: process.env }))) return 1;
+  }
   if (version !== undefined) {
     const isReady = await prepare(version, values);
     if (!isReady) return 1;
@@ -108,11 +112,9 @@ async function prepare(version, { apply: isApplied, ...options }) {
 async function publish(options) {
   const packages = publishedPackages();
   const problems = publishProblems({
-    manifests: packages.map(({ manifest }) => manifest),
+    version: packages[0].manifest.version,
     tags: (await git('tag', '--points-at', 'HEAD')).split('\n'),
     isClean: (await git('status', '--porcelain')) === '',
-    provenance: options.provenance,
-    env: process.env,
   });
   if (!hasNone(problems)) return 1;
   await ensureInstalled();

@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -20,7 +20,7 @@ const ROUNDS = 3;
 
 /** Takes minutes, and packages of the registry. */
 describe.runIf(process.env.TEST_LONG !== undefined)('from the registry', { timeout: 900_000 }, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'parley-first-answer-'));
+  const folder = join(tmpdir(), `parley-first-answer-${process.pid}`);
   let registry: NpmRegistry;
 
   beforeAll(async () => {

@@ -10,11 +10,8 @@ interface Release {
   readonly isClean: boolean;
 }
 
-interface Publication {
+interface Provenance {
   readonly manifests: readonly object[];
-  readonly tags: readonly string[];
-  readonly isClean: boolean;
-  readonly provenance: boolean;
   readonly env: NodeJS.ProcessEnv;
 }
 
@@ -26,9 +23,14 @@ interface PublishOptions {
 }
 
 const module: string = new URL('../../scripts/release-plan.mjs', import.meta.url).href;
-const { planRelease, publishCommand, publishProblems } = (await import(module)) as {
+const { planRelease, provenanceProblems, publishCommand, publishProblems } = (await import(module)) as {
   publishCommand(file: string, options: PublishOptions): readonly string[];
-  publishProblems(publication: Publication): readonly string[];
+  provenanceProblems(provenance: Provenance): readonly string[];
+  publishProblems(commit: {
+    readonly version: string;
+    readonly tags: readonly string[];
+    readonly isClean: boolean;
+  }): readonly string[];
   planRelease(release: Release): {
     readonly problems: readonly string[];
     readonly files: Readonly<Record<string, string>>;
@@ -87,35 +89,26 @@ describe('a release', () => {
 
 describe('a publication', () => {
   const GITHUB = { GITHUB_ACTIONS: 'true', ACTIONS_ID_TOKEN_REQUEST_URL: 'https://token.example' };
-  const repository = { type: 'git', url: 'https://git.example/parley' };
-  const READY_TO_PUBLISH: Publication = {
-    manifests: [
-      { name: 'parley-a2a', version: '0.2.0', repository },
-      { name: 'example', private: true },
-    ],
-    tags: ['v0.2.0'],
-    isClean: true,
-    provenance: true,
-    env: GITHUB,
-  };
+  const GITLAB = { GITLAB_CI: 'true', SIGSTORE_ID_TOKEN: 'token' };
+  const named = { name: 'parley-a2a', repository: { type: 'git', url: 'https://git.example/parley' } };
 
-  it.each<[changed: Partial<Publication>]>([
-    [{}],
-    [{ env: { GITLAB_CI: 'true', SIGSTORE_ID_TOKEN: 'token' } }],
-    [{ provenance: false, env: {}, manifests: [{ name: 'parley-a2a', version: '0.2.0' }] }],
-  ])('has nothing against it with %o', (changed) => {
-    expect(publishProblems({ ...READY_TO_PUBLISH, ...changed })).toEqual([]);
+  it.each<[manifest: object, env: NodeJS.ProcessEnv, problems: readonly string[]]>([
+    [named, GITHUB, []],
+    [named, GITLAB, []],
+    [named, {}, ['OIDC']],
+    [named, { GITHUB_ACTIONS: 'true' }, ['OIDC']],
+    [{ name: 'parley-a2a' }, GITHUB, ['of parley-a2a']],
+  ])('of %o with %o has the provenance problems %j', (manifest, env, problems) => {
+    const found = provenanceProblems({ manifests: [manifest], env });
+    expect(found).toEqual(problems.map((problem) => expect.stringContaining(problem)));
   });
 
-  it.each<[changed: Partial<Publication>, problem: string]>([
-    [{ env: {} }, 'OIDC'],
-    [{ env: { GITHUB_ACTIONS: 'true' } }, 'OIDC'],
-    [{ manifests: [{ name: 'parley-a2a', version: '0.2.0' }] }, 'of parley-a2a'],
-    [{ isClean: false }, 'not committed'],
-    [{ tags: ['v0.1.0'] }, 'no tag v0.2.0'],
-  ])('is refused with %o', (changed, problem) => {
-    const problems = publishProblems({ ...READY_TO_PUBLISH, ...changed });
-    expect(problems).toEqual([expect.stringContaining(problem)]);
+  it.each([
+    [{ version: '0.2.0', tags: ['latest', 'v0.2.0'], isClean: true }, []],
+    [{ version: '0.2.0', tags: ['v0.2.0'], isClean: false }, ['not committed']],
+    [{ version: '0.2.0', tags: ['v0.1.0'], isClean: true }, ['no tag v0.2.0']],
+  ])('of the commit %o has the problems %j', (commit, problems) => {
+    expect(publishProblems(commit)).toEqual(problems.map((problem) => expect.stringContaining(problem)));
   });
 
   it.each<[options: PublishOptions, more: string]>([
@@ -128,10 +121,10 @@ describe('a publication', () => {
     expect(publishCommand('a.tgz', options).join(' ')).toBe(`publish a.tgz --access public ${more}`);
   });
 
-  it('ends before it builds, if npm could not make the provenance', () => {
+  it('ends before it changes anything, if npm could not make the provenance', () => {
     const script = fileURLToPath(new URL('../../scripts/release.mjs', import.meta.url));
     const { PATH, HOME } = process.env;
-    const args = [script, '--publish', '--provenance', '--registry', 'http://127.0.0.1:9/'];
+    const args = [script, '99.0.0', '--apply', '--publish', '--provenance', '--registry', 'http://127.0.0.1:9/'];
     const { status, stdout } = spawnSync(process.execPath, args, { env: { PATH, HOME }, encoding: 'utf8' });
     expect(stdout).toContain('No release: provenance needs OIDC tokens of GitHub Actions or GitLab CI\n');
     expect(stdout).not.toMatch(/^(?!No release: )./m);

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,7 +17,7 @@ const run = promisify(execFile);
 
 /** Takes minutes, and packages of the registry. */
 describe.runIf(process.env.TEST_LONG !== undefined)('a release', { timeout: 900_000 }, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'parley-release-'));
+  const folder = join(tmpdir(), `parley-release-${process.pid}`);
   const clone = join(folder, 'clone');
   const home = join(folder, 'home');
   let registry: NpmRegistry;
@@ -105,8 +105,8 @@ describe.runIf(process.env.TEST_LONG !== undefined)('a release', { timeout: 900_
     const { stdout } = await ran(process.execPath, args, root);
     expect(stdout).toContain(`Would run: npm deprecate parley-a2a-grpc@0.0.1 ${reason}`);
     const reasonOf = async (name: string) => {
-      const { deprecated } = await (await fetch(`${registry.url}${name}/0.0.1`)).json();
-      return deprecated as string | undefined;
+      const found = await (await fetch(`${registry.url}${name}/0.0.1`)).json();
+      return (found as { readonly deprecated?: string }).deprecated;
     };
     expect(await reasonOf('parley-a2a')).toBeUndefined();
     await ran(process.execPath, [...args, '--publish'], root);

@@ -120,15 +120,20 @@ const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?= *(?:\.|$))/i;
 /** Returns a safe file name for any name that an agent gives. It is safe on all systems. */
 export function safeName(name: string): string {
   const last = name.split(/[/\\]/).at(-1) ?? '';
-  const clean = last
-    .slice(0, 1000)
-    .replaceAll(/[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}<>:"|?*]/gu, '_')
-    .replace(/^\.+/, '_')
-    .slice(0, 200)
-    // Windows leaves them out.
-    .replace(/[. ]+$/, '')
-    .replace(DEVICE, '_$&');
+  const clean = trimmed(
+    last
+      .slice(0, 1000)
+      .replaceAll(/[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}<>:"|?*]/gu, '_')
+      .replace(/^\.+/, '_')
+      .slice(0, 200)
+      .replace(DEVICE, '_$&'),
+  );
   return clean.trim() === '' ? 'file' : clean;
+}
+
+/** A name without dots and spaces at its end, which Windows leaves out. */
+function trimmed(name: string): string {
+  return /[. ]$/.test(name) ? trimmed(name.slice(0, -1)) : name;
 }
 
 /** Saves the files of a command for `--save-fileparts`. */

@@ -34,7 +34,7 @@ export interface ErrorWords {
 /**
  * The body of push notifications: each event as in a stream (Spec §4.3.3), or a snapshot of the task after the event.
  */
-export interface NotificationForm {
+interface NotificationForm {
   readonly mediaType: string;
   /** The task as JSON. Absent: the body is an event. */
   readonly encodeTask?: (task: Task) => string;

@@ -37,7 +37,7 @@ type TaskReads = Pick<TaskStorage, 'task' | 'records'>;
 const LOG_BYTES = 4_194_304;
 
 /** The form of notifications. */
-export interface NotificationFormOptions {
+interface NotificationFormOptions {
   readonly codec: WireCodec;
   /** Absent: events and tasks are sent as stored. */
   readonly change: NotificationChange | undefined;

@@ -24,7 +24,7 @@ export interface AgentsOfHost {
 }
 
 /** The agent under one path. */
-export interface AgentAtPath {
+interface AgentAtPath {
   readonly options: AgentOptions;
   /** The path where the options stand. */
   readonly home: string;
