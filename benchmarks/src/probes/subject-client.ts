@@ -2,12 +2,12 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 
 /** Calls a subject over JSON-RPC. */
 export class SubjectClient {
-  readonly #port: number;
+  readonly port: number;
   readonly #path: string;
   readonly #agent = new Agent({ keepAlive: true });
 
   constructor(port: number, path = '/') {
-    this.#port = port;
+    this.port = port;
     this.#path = path;
   }
 
@@ -20,7 +20,7 @@ export class SubjectClient {
     };
     const options = {
       host: '127.0.0.1',
-      port: this.#port,
+      port: this.port,
       path: this.#path,
       method: 'POST',
       agent: this.#agent,

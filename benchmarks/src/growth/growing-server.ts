@@ -1,0 +1,29 @@
+// Our server that grows: so many stored tasks, an agent that obeys its prompt, and a sweep of all that has ended.
+import { createA2AServer } from 'parley-a2a/node';
+import type { AgentExecutor } from 'parley-a2a/server';
+import { storageNamed, storeTasks } from '../subjects/parley-storage.js';
+import { probed } from '../subjects/probe-agent.js';
+import { ready } from '../subjects/subject-host.js';
+
+const [, , storageName, folder = '', stored, wanted] = process.argv;
+const storage = await storageNamed(storageName, folder);
+await storeTasks(storage, { from: Number(stored), to: Number(wanted) });
+const executor: AgentExecutor = {
+  execute: ({ text }, events) =>
+    probed(text, {
+      chunk: async (content, append) => {
+        if (append) await events.append('response', content);
+        else await events.artifact(content, { artifactId: 'response' });
+      },
+      complete: () => events.complete(),
+    }),
+};
+const concurrency = { streamsPerCaller: 100_000, streams: 100_000 };
+const server = createA2AServer({ agent: executor, storage, concurrency });
+const { url } = await server.listen(0);
+ready(Number(new URL(url).port), { settle: sweep });
+
+/** The work of retention after its time. */
+async function sweep(): Promise<void> {
+  while ((await storage.sweep({ taskRetentionMs: -1, eventLogMs: -1, limit: 500 })).more);
+}
