@@ -1,12 +1,17 @@
 // Our server that grows: so many stored tasks, an agent that obeys its prompt, and a sweep of all that has ended.
 import { createA2AServer } from 'parley-a2a/node';
-import type { AgentExecutor } from 'parley-a2a/server';
+import { type AgentExecutor, MemoryStorage, systemClock } from 'parley-a2a/server';
 import { storageNamed, storeTasks } from '../subjects/parley-storage.js';
 import { probed } from '../subjects/probe-agent.js';
 import { ready } from '../subjects/subject-host.js';
 
 const [, , storageName, folder = '', stored, wanted] = process.argv;
-const storage = await storageNamed(storageName, folder);
+// Its defaults keep 100,000 tasks and 256 MiB.
+const bounds = { maxTasks: Number(wanted) + 1_000_000, maxBytes: 2 ** 33 };
+const storage =
+  storageName === 'memory'
+    ? new MemoryStorage({ clock: systemClock, ...bounds })
+    : await storageNamed(storageName, folder);
 await storeTasks(storage, { from: Number(stored), to: Number(wanted) });
 const executor: AgentExecutor = {
   execute: ({ text }, events) =>

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { type Measured, type ProbedServer, prompted } from './probed-server.js';
 import { jsonOf } from './subject-client.js';
 
-/** Measures the push notifications that reach a receiver on this machine per second, over tasks at the same time. */
+/** Measures push notifications of tasks at the same time to a receiver on this machine, per second of CPU time. */
 export async function measurePush(
   server: ProbedServer,
   { tasks, chunks }: { tasks: number; chunks: number },
@@ -13,8 +13,8 @@ export async function measurePush(
   await deliver(server, receiver, { tasks, chunks: chunks / 2 });
   const { count, seconds, cpuMicros } = await deliver(server, receiver, { tasks, chunks });
   return {
-    value: count / seconds,
-    detail: `${(cpuMicros / count).toFixed(0)} µs of CPU each; ${count} to ${tasks} webhooks`,
+    value: (count / cpuMicros) * 1e6,
+    detail: `${(cpuMicros / count).toFixed(0)} µs each; ${(count / seconds).toFixed(0)}/s; ${count} of ${tasks} tasks`,
   };
 }
 
