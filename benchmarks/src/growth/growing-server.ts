@@ -1,8 +1,8 @@
 // Our server that grows: so many stored tasks, an agent that obeys its prompt, and a sweep of all that has ended.
 import { createA2AServer } from 'parley-a2a/node';
-import { type AgentExecutor, MemoryStorage, systemClock } from 'parley-a2a/server';
+import { MemoryStorage, systemClock } from 'parley-a2a/server';
+import { PROBED } from '../subjects/parley-agents.js';
 import { storageNamed, storeTasks } from '../subjects/parley-storage.js';
-import { probed } from '../subjects/probe-agent.js';
 import { ready } from '../subjects/subject-host.js';
 
 const [, , storageName, folder = '', stored, wanted] = process.argv;
@@ -13,18 +13,8 @@ const storage =
     ? new MemoryStorage({ clock: systemClock, ...bounds })
     : await storageNamed(storageName, folder);
 await storeTasks(storage, { from: Number(stored), to: Number(wanted) });
-const executor: AgentExecutor = {
-  execute: ({ text }, events) =>
-    probed(text, {
-      chunk: async (content, append) => {
-        if (append) await events.append('response', content);
-        else await events.artifact(content, { artifactId: 'response' });
-      },
-      complete: () => events.complete(),
-    }),
-};
 const concurrency = { streamsPerCaller: 100_000, streams: 100_000 };
-const server = createA2AServer({ agent: executor, storage, concurrency });
+const server = createA2AServer({ agent: PROBED, storage, concurrency });
 const { url } = await server.listen(0);
 ready(Number(new URL(url).port), { settle: sweep });
 
