@@ -28,7 +28,11 @@ export class SubjectClient {
     };
     return new Promise((resolve, reject) => {
       const asked = request(options, resolve);
-      asked.on('error', reject);
+      asked.on('error', (error: NodeJS.ErrnoException) => {
+        // The server was ending this idle connection (RFC 9110 §9.2.2).
+        if (asked.reusedSocket && error.code === 'ECONNRESET') resolve(this.call(method, params));
+        else reject(error);
+      });
       asked.end(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }));
     });
   }
