@@ -1,4 +1,4 @@
-// `npm run bench`, `bench:cluster`, `bench:growth` and `bench:workers`: builds, then runs these benchmarks with the arguments given.
+// `npm run bench` and `bench:` with the name of a suite: builds, then runs these benchmarks with the arguments given.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from './build.mjs';

@@ -2,7 +2,7 @@ import { prompted } from '../probes/probed-server.js';
 import { jsonOf } from '../probes/subject-client.js';
 import { inDataFolder } from '../run/data-folder.js';
 import { storedTaskId } from '../stored-tasks.js';
-import { PAGE_SIZE } from '../workloads.js';
+import { PAGE_SIZE, QUESTION } from '../workloads.js';
 import { costOf, repeat, type StorageName, withServer } from './grown-server.js';
 
 /** Costs while a storage has so many tasks: CPU time of the server, in µs. */
@@ -17,7 +17,6 @@ export interface StoredRow {
 }
 
 const CALLS = 4_000;
-const QUESTION = 'Hello, what is the weather like in Berlin tomorrow?';
 
 /** Measures calls and a start with 10 times more tasks each, up to `most`. */
 export function storedRows(storage: StorageName, most: number): Promise<readonly StoredRow[]> {
