@@ -1,4 +1,4 @@
-// `npm run bench`, `bench:cluster` and `bench:workers`: builds, then runs these benchmarks with the arguments given.
+// `npm run bench` and `bench:` with the name of a suite: builds, then runs these benchmarks with the arguments given.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from './build.mjs';
@@ -6,7 +6,7 @@ import { ensureInstalled } from './installation.mjs';
 import { CommandFailed, main, root, runOwn } from './processes.mjs';
 
 /** Suites beside the first one, each in a folder of its own. */
-const SUITES = ['cluster', 'workers'];
+const SUITES = ['cluster', 'growth', 'workers'];
 
 await main(async () => {
   await ensureInstalled();

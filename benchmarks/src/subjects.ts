@@ -1,10 +1,10 @@
 import type { WorkloadName } from './workloads.js';
 
-export const SUBJECT_NAMES = ['ceiling', 'peer', 'go', 'python', 'memory', 'sqlite', 'sqlite-process'] as const;
+export const SUBJECT_NAMES = ['ceiling', 'peer', 'go', 'python', 'rust', 'memory', 'sqlite', 'sqlite-process'] as const;
 export type SubjectName = (typeof SUBJECT_NAMES)[number];
 
-/** The official SDKs that the subjects are compared with. */
-export const PEERS = ['peer', 'go', 'python'] as const;
+/** The other SDKs that the subjects are compared with: the official ones, and that of the community in Rust. */
+export const PEERS = ['peer', 'go', 'python', 'rust'] as const;
 export type Peer = (typeof PEERS)[number];
 
 /** The condition of a target. */
@@ -30,6 +30,9 @@ export interface Subject {
 const OLD_VERSION = 1 / 1.15;
 const FLAT: Target = { against: 'list-1k', ratio: 0.8 };
 
+/** Ahead of the SDK in Rust. */
+const AHEAD: Target = { against: 'rust', ratio: 1.1 };
+
 /** Level with the official SDKs in other languages. */
 const LEVEL: readonly Target[] = [
   { against: 'go', ratio: 1 },
@@ -52,15 +55,21 @@ export const SUBJECTS: { readonly [Name in SubjectName]: Subject } = {
     program: 'foreign-peer',
     targets: {},
   },
+  rust: {
+    title: 'a2a-protocol-sdk on hyper, one core',
+    durability: 'memory',
+    program: 'foreign-peer',
+    targets: {},
+  },
   memory: {
     title: 'parley, memory',
     durability: 'memory',
     program: 'parley',
     storage: 'memory',
     targets: {
-      call: [{ against: 'ceiling', ratio: 0.7 }, ...LEVEL],
-      task: [{ against: 'ceiling', ratio: 0.6 }, { against: 'peer', ratio: 5 }, ...LEVEL],
-      stream: [{ against: 'ceiling', ratio: 0.8 }, { against: 'peer', ratio: 7 }, ...LEVEL],
+      call: [{ against: 'ceiling', ratio: 0.7 }, ...LEVEL, AHEAD],
+      task: [{ against: 'ceiling', ratio: 0.6 }, { against: 'peer', ratio: 5 }, ...LEVEL, AHEAD],
+      stream: [{ against: 'ceiling', ratio: 0.8 }, { against: 'peer', ratio: 7 }, ...LEVEL, AHEAD],
       get: [{ against: 'ceiling', ratio: 0.5 }, ...LEVEL],
       'list-1k': LEVEL,
       list: [FLAT],

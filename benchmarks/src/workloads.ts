@@ -1,4 +1,4 @@
-import type { SubjectName } from './subjects.js';
+import { SUBJECT_NAMES, type SubjectName } from './subjects.js';
 
 /** The text of every request, and the answer of the agent of `call` and `task`. */
 export const QUESTION = 'Hello, what is the weather like in Berlin tomorrow?';
@@ -65,8 +65,6 @@ export interface Workload {
 /** SUBMITTED, WORKING, the chunks, COMPLETED. */
 export const STREAM_EVENTS = CHUNKS + 3;
 
-const ALL: readonly SubjectName[] = ['ceiling', 'peer', 'go', 'python', 'memory', 'sqlite', 'sqlite-process'];
-
 const unary = {
   path: '/',
   version: '1.0',
@@ -76,12 +74,12 @@ const unary = {
   tasks: 0,
   optional: false,
 } as const;
-const call = { ...unary, title: 'SendMessage answered by a Message', kind: 'call', subjects: ALL } as const;
+const call = { ...unary, title: 'SendMessage answered by a Message', kind: 'call', subjects: SUBJECT_NAMES } as const;
 const task = {
   ...unary,
   title: 'SendMessage running a task to COMPLETED, one artifact',
   kind: 'task',
-  subjects: ALL,
+  subjects: SUBJECT_NAMES,
 } as const;
 const stream = {
   ...unary,
@@ -90,7 +88,7 @@ const stream = {
   unit: 'events/s',
   countPerAnswer: STREAM_EVENTS,
   warmUpAnswers: 1000,
-  subjects: ALL,
+  subjects: SUBJECT_NAMES,
 } as const;
 const list = { ...unary, kind: 'list', method: 'ListTasks', warmUpAnswers: 2000 } as const;
 const old = { version: '0.3', optional: true, subjects: ['memory'] } as const;
@@ -107,13 +105,13 @@ export const WORKLOADS: { readonly [Name in WorkloadName]: Workload } = {
     kind: 'get',
     method: 'GetTask',
     tasks: 100_000,
-    subjects: ['ceiling', 'peer', 'go', 'python', 'memory', 'sqlite'],
+    subjects: ['ceiling', 'peer', 'go', 'python', 'rust', 'memory', 'sqlite'],
   },
   'list-1k': {
     ...list,
     title: `ListTasks, the newest ${PAGE_SIZE} of 1,000 tasks of one owner`,
     tasks: 1000,
-    subjects: ['peer', 'go', 'python', 'memory', 'sqlite'],
+    subjects: ['peer', 'go', 'python', 'rust', 'memory', 'sqlite'],
   },
   list: {
     ...list,

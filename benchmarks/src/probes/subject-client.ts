@@ -2,12 +2,12 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 
 /** Calls a subject over JSON-RPC. */
 export class SubjectClient {
-  readonly #port: number;
+  readonly port: number;
   readonly #path: string;
   readonly #agent = new Agent({ keepAlive: true });
 
   constructor(port: number, path = '/') {
-    this.#port = port;
+    this.port = port;
     this.#path = path;
   }
 
@@ -20,7 +20,7 @@ export class SubjectClient {
     };
     const options = {
       host: '127.0.0.1',
-      port: this.#port,
+      port: this.port,
       path: this.#path,
       method: 'POST',
       agent: this.#agent,
@@ -28,7 +28,11 @@ export class SubjectClient {
     };
     return new Promise((resolve, reject) => {
       const asked = request(options, resolve);
-      asked.on('error', reject);
+      asked.on('error', (error: NodeJS.ErrnoException) => {
+        // The server was ending this idle connection (RFC 9110 §9.2.2).
+        if (asked.reusedSocket && error.code === 'ECONNRESET') resolve(this.call(method, params));
+        else reject(error);
+      });
       asked.end(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }));
     });
   }

@@ -18,9 +18,11 @@ export interface Row {
   readonly cpuMicros: number;
   readonly p50: number;
   readonly p99: number;
+  /** The 99th percentile as a ratio to that of the ceiling: the median of the ratios within each round. */
+  readonly p99Ratio: number | undefined;
   /** Part of one core that the subject used. */
   readonly busy: number;
-  /** Rate as a ratio to that of another subject: the median of the ratios within each round. */
+  /** Answers per CPU time as a ratio to those of another subject: the median of the ratios within each round. */
   readonly ratios: { readonly [Name in SubjectName]?: number };
   readonly targets: readonly Verdict[];
   readonly faults: number;
@@ -48,7 +50,10 @@ function rowOf({ rounds, workload, subject, cells }: RowParts): Row {
   const rates = cells.map(({ rate }) => rate);
   const ratios: { [Name in SubjectName]?: number } = {};
   for (const against of ['ceiling', ...PEERS] as const) {
-    const ratio = medianRatio(rounds, { workload, subject }, { workload, subject: against });
+    const ratio = medianRatio(rounds, [
+      { workload, subject },
+      { workload, subject: against },
+    ]);
     if (ratio !== undefined && subject !== against) ratios[against] = ratio;
   }
   return {
@@ -59,10 +64,18 @@ function rowOf({ rounds, workload, subject, cells }: RowParts): Row {
     cpuMicros: median(cells.map((cell) => cell.cpuMicros)) ?? 0,
     p50: median(cells.map(({ latency }) => latency.p50)) ?? 0,
     p99: median(cells.map(({ latency }) => latency.p99)) ?? 0,
+    p99Ratio: medianRatio(
+      rounds,
+      [
+        { workload, subject },
+        { workload, subject: 'ceiling' },
+      ],
+      ({ latency }) => latency.p99,
+    ),
     busy: median(cells.map((cell) => cell.busy)) ?? 0,
     ratios,
     targets: (SUBJECTS[subject].targets[workload] ?? []).flatMap((target) =>
-      verdict(target, medianRatio(rounds, { workload, subject }, otherCell({ workload, subject }, target.against))),
+      verdict(target, medianRatio(rounds, [{ workload, subject }, otherCell({ workload, subject }, target.against)])),
     ),
     faults: cells.reduce((sum, { faults }) => sum + faults, 0),
     examples: cells.flatMap(({ examples }) => examples),
@@ -86,13 +99,17 @@ function isSubject(name: string): name is SubjectName {
   return SUBJECT_NAMES.some((subject) => subject === name);
 }
 
-/** The median of the ratios within each round. */
-function medianRatio(rounds: RowParts['rounds'], own: CellName, other: CellName): number | undefined {
+/** The median of the ratios within each round; of answers per CPU time if no other figure is given. */
+function medianRatio(
+  rounds: RowParts['rounds'],
+  [own, other]: readonly [CellName, CellName],
+  figure = ({ cpuMicros }: Measurement): number => 1 / cpuMicros,
+): number | undefined {
   return median(
     rounds.flatMap((cells) => {
       const [mine] = cellsOf([cells], own.workload, own.subject);
       const [theirs] = cellsOf([cells], other.workload, other.subject);
-      return mine && theirs && theirs.rate > 0 ? [mine.rate / theirs.rate] : [];
+      return mine && theirs && figure(theirs) > 0 ? [figure(mine) / figure(theirs)] : [];
     }),
   );
 }

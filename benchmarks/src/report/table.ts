@@ -11,10 +11,12 @@ const HEADS = [
   'CPU/answer',
   'busy',
   'p50 / p99',
+  '× p99',
   '× ceiling',
   '× JS',
   '× Go',
   '× Python',
+  '× Rust',
   'target',
 ] as const;
 
@@ -45,10 +47,12 @@ function cellsOf(row: Row, above: Row | undefined): string[] {
     `${row.cpuMicros.toFixed(row.cpuMicros < 100 ? 1 : 0)} µs`,
     `${(row.busy * 100).toFixed(0)} %`,
     `${row.p50.toFixed(1)} / ${row.p99.toFixed(1)} ms`,
+    row.subject === 'ceiling' ? '' : ratio(row.p99Ratio),
     ratio(row.ratios.ceiling),
     ratio(row.ratios.peer),
     ratio(row.ratios.go),
     ratio(row.ratios.python),
+    ratio(row.ratios.rust),
     row.faults > 0 ? `${row.faults} FAULTS` : row.targets.map(told).join(', '),
   ];
 }
@@ -61,7 +65,12 @@ function told({ against, ratio: wanted, measured, reached }: Verdict): string {
     : `${sign} ${percent(measured)} (≥ ${percent(wanted)}${against === 'ceiling' ? '' : ` of ${against}`})`;
 }
 
-const PEER_NAMES: { readonly [Name in Target['against']]?: string } = { peer: 'JS', go: 'Go', python: 'Python' };
+const PEER_NAMES: { readonly [Name in Target['against']]?: string } = {
+  peer: 'JS',
+  go: 'Go',
+  python: 'Python',
+  rust: 'Rust',
+};
 
 function percent(value: number): string {
   return `${(value * 100).toFixed(0)} %`;

@@ -8,10 +8,14 @@ export interface Cores {
 
 /** Two cores to pin processes to; `undefined` where the machine cannot do that. */
 export function findCores(): Cores | undefined {
-  const { status, stdout } = spawnSync('taskset', ['-cp', String(process.pid)], { encoding: 'utf8' });
-  if (status !== 0) return undefined;
-  const [load, subject] = listed(stdout.slice(stdout.lastIndexOf(':') + 1));
+  const [load, subject] = allowedCores() ?? [];
   return load === undefined || subject === undefined ? undefined : { load, subject };
+}
+
+/** The cores that this process may use; `undefined` where processes cannot be pinned to them. */
+export function allowedCores(): readonly number[] | undefined {
+  const { status, stdout } = spawnSync('taskset', ['-cp', String(process.pid)], { encoding: 'utf8' });
+  return status === 0 ? listed(stdout.slice(stdout.lastIndexOf(':') + 1)) : undefined;
 }
 
 /** The numbers in a list such as `0,2-5`. */

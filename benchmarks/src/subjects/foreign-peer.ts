@@ -18,7 +18,7 @@ const folder = mkdtempSync(join(tmpdir(), 'parley-bench-'));
 const child = spawn(command[0] ?? '', [...command.slice(1), kind, String(CHUNKS), storedTasks()], {
   // The child ends when its stdin does, also if this process is killed.
   stdio: ['pipe', 'pipe', 'inherit'],
-  // One core, like the other servers.
+  // One core, like the other servers. The one in Rust has one thread.
   env: { ...process.env, GOMAXPROCS: '1' },
 });
 child.once('exit', (code, signal) => {

@@ -1,5 +1,6 @@
 import { type AgentExecutor, agent } from 'parley-a2a/server';
 import { type AnswerKind, CHUNKS, chunkText, nextTurn } from '../workloads.js';
+import { probed } from './probe-agent.js';
 
 const echo: AgentExecutor = {
   replies: 'either',
@@ -20,4 +21,16 @@ export const AGENTS: { readonly [Kind in AnswerKind]: AgentExecutor } = {
       yield chunkText(index);
     }
   }),
+};
+
+/** The agent of the probes. */
+export const PROBED: AgentExecutor = {
+  execute: ({ text }, events) =>
+    probed(text, {
+      chunk: async (content, append) => {
+        if (append) await events.append('response', content);
+        else await events.artifact(content, { artifactId: 'response' });
+      },
+      complete: () => events.complete(),
+    }),
 };

@@ -1,5 +1,6 @@
-// The ceiling of the fan-out: node:http that writes ready strings to all listeners.
-import { createServer, type ServerResponse } from 'node:http';
+// The ceiling of the fan-out: node:http that writes ready strings to all listeners. That of push notifications: a bare
+// sender of ready strings, with as many requests under way as ours has.
+import { Agent, createServer, request as post, type ServerResponse } from 'node:http';
 import { storedTaskId } from '../stored-tasks.js';
 import { betweenEvents, chunkText } from '../workloads.js';
 import { portOf, ready, told } from './subject-host.js';
@@ -17,6 +18,9 @@ const chunk = (index: number) => ({
   },
 });
 
+/** As many requests at once as ours sends to one host. */
+const SENDING = new Agent({ keepAlive: true, maxSockets: 16 });
+
 let listening: ServerResponse[] = [];
 
 const server = createServer((request, response) => {
@@ -25,7 +29,10 @@ const server = createServer((request, response) => {
   request.on('end', () => {
     const { method, params } = JSON.parse(Buffer.concat(body).toString()) as {
       method: string;
-      params: { message?: { parts: readonly { text: string }[] } };
+      params: {
+        message?: { parts: readonly { text: string }[] };
+        configuration?: { taskPushNotificationConfig: { url: string } };
+      };
     };
     if (method === 'SubscribeToTask') {
       response.writeHead(200, HEAD);
@@ -35,7 +42,9 @@ const server = createServer((request, response) => {
     }
     const count = Number(params.message?.parts[0]?.text.split(' ')[1]);
     response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: { task: { id: ids.taskId } } }));
-    void fanOut(count);
+    const webhook = params.configuration?.taskPushNotificationConfig.url;
+    if (webhook === undefined) void fanOut(count);
+    else void deliver(webhook, count);
   });
 });
 server.listen(0, '127.0.0.1', () => ready(portOf(server.address())));
@@ -49,4 +58,27 @@ async function fanOut(count: number): Promise<void> {
   }
   for (const response of listening) response.end(frame(count + 2, status('TASK_STATE_COMPLETED')));
   listening = [];
+}
+
+/** The notifications of one task, one after the other. */
+async function deliver(webhook: string, count: number): Promise<void> {
+  const chunks = Array.from({ length: count }, (_, index) => chunk(index));
+  const events = [{ task: { id: ids.taskId } }, status('TASK_STATE_WORKING'), ...chunks];
+  for (const [index, event] of [...events, status('TASK_STATE_COMPLETED')].entries()) {
+    await send(new URL(webhook), { body: JSON.stringify(event), id: `${ids.taskId}/webhook/${index + 1}` });
+  }
+}
+
+function send(url: URL, { body, id }: { readonly body: string; readonly id: string }): Promise<void> {
+  const headers = ['host', url.host, 'content-length', String(Buffer.byteLength(body))];
+  headers.push('content-type', 'application/a2a+json', 'x-a2a-notification-id', id);
+  headers.push('x-a2a-notification-timestamp', String(Math.floor(Date.now() / 1000)));
+  const { hostname: host, port, pathname: path } = url;
+  return new Promise((resolve, reject) => {
+    const sent = post({ host, port, path, method: 'POST', headers, agent: SENDING }, (answer) => {
+      answer.resume().on('end', resolve);
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
 }

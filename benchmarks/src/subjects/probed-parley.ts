@@ -1,23 +1,12 @@
 // Our subject under the probes: createA2AServer with its defaults.
 import { createA2AServer } from 'parley-a2a/node';
-import type { AgentExecutor } from 'parley-a2a/server';
+import { PROBED } from './parley-agents.js';
 import { storageNamed } from './parley-storage.js';
-import { probed } from './probe-agent.js';
 import { ready } from './subject-host.js';
 
 const [, , , storageName, folder = ''] = process.argv;
 const storage = await storageNamed(storageName, folder);
-const executor: AgentExecutor = {
-  execute: ({ text }, events) =>
-    probed(text, {
-      chunk: async (content, append) => {
-        if (append) await events.append('response', content);
-        else await events.artifact(content, { artifactId: 'response' });
-      },
-      complete: () => events.complete(),
-    }),
-};
-const server = createA2AServer({ agent: executor, storage, push: { allow: ['127.0.0.1'] } });
+const server = createA2AServer({ agent: PROBED, storage, push: { allow: ['127.0.0.1'] } });
 const { url } = await server.listen(0);
 ready(Number(new URL(url).port), { settle: dropTails });
 

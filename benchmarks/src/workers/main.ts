@@ -1,31 +1,22 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { median } from '../cluster/statistics.js';
-import { LoadRun } from '../load/load-run.js';
 import { thisMachine } from '../report/machine.js';
 import { inDataFolder } from '../run/data-folder.js';
+import { type Placement, SHARED, splitMachine } from './placement.js';
 import { type ProcessTimes, processTimes } from './process-times.js';
-
-const PARLEY = fileURLToPath(new URL('../../../packages/cli/bin/parley.js', import.meta.url));
-const AGENT = fileURLToPath(new URL('served-agent.js', import.meta.url));
-const CONNECTIONS = 32;
-const WARM_UP = { min: 1, max: 6 };
-
-/** A row of the table: an agent and its database. */
-interface Row {
-  readonly title: string;
-  readonly kind: 'call' | 'task';
-  readonly storage: 'memory' | 'sqlite';
-}
+import { missingFor, type Row, withServed } from './served.js';
 
 const ROWS: readonly Row[] = [
-  { title: 'call, memory', kind: 'call', storage: 'memory' },
-  { title: 'call, SQLite', kind: 'call', storage: 'sqlite' },
-  { title: 'task, memory', kind: 'task', storage: 'memory' },
-  { title: 'task, SQLite', kind: 'task', storage: 'sqlite' },
+  { title: 'call, memory', kind: 'call', server: 'memory' },
+  { title: 'call, SQLite', kind: 'call', server: 'sqlite' },
+  { title: 'call, a2a-go', kind: 'call', server: 'go' },
+  { title: 'call, @a2a-js/sdk', kind: 'call', server: 'peer' },
+  { title: 'call, node:http', kind: 'call', server: 'ceiling' },
+  { title: 'task, memory', kind: 'task', server: 'memory' },
+  { title: 'task, SQLite', kind: 'task', server: 'sqlite' },
+  { title: 'task, a2a-go', kind: 'task', server: 'go' },
+  { title: 'task, @a2a-js/sdk', kind: 'task', server: 'peer' },
+  { title: 'task, node:http', kind: 'task', server: 'ceiling' },
 ];
 
 /** CPU time of one answer in µs, and answers in a second. */
@@ -34,11 +25,14 @@ interface Cost extends ProcessTimes {
 }
 
 const USAGE = `npm run bench:workers -- [options]
-CPU time of answers of parley serve, by the number of workers.
+CPU time of answers of parley serve, by the number of workers. Beside it: a2a-go with as many threads, and @a2a-js/sdk
+and fixed answers of node:http with as many processes of node:cluster.
 
   --rounds N     rounds over all rows (default 3)
   --seconds S    time measured in each (default 2)
+  --rows TEXT    rows whose title has the text, such as task (default all)
   --workers A,B  numbers of workers; 0 is one process without workers (default 0,1,2)
+  --machine      for 4 cores or more: half of them for the load, 1 to 16 workers on the others
 `;
 
 async function main(): Promise<void> {
@@ -46,7 +40,9 @@ async function main(): Promise<void> {
     options: {
       rounds: { type: 'string', default: '3' },
       seconds: { type: 'string', default: '2' },
-      workers: { type: 'string', default: '0,1,2' },
+      rows: { type: 'string', default: '' },
+      workers: { type: 'string' },
+      machine: { type: 'boolean' },
       help: { type: 'boolean' },
     },
   });
@@ -55,81 +51,84 @@ async function main(): Promise<void> {
     return;
   }
   const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)];
-  const counts = values.workers.split(',').map(Number);
+  const placement = values.machine ? splitMachine() : SHARED;
+  const counts = values.workers?.split(',').map(Number) ?? placement.counts;
+  const rows: Row[] = [];
+  for (const row of ROWS.filter(({ title }) => title.includes(values.rows))) {
+    const missing = await missingFor(row);
+    if (missing === undefined) rows.push(row);
+    else process.stdout.write(`${row.title}: left out, because ${missing}\n`);
+  }
   const costs = new Map<string, Cost[]>();
   for (let round = 0; round < rounds; round++) {
-    for (const row of ROWS) {
+    for (const row of rows) {
       // Interleaved: a slow minute of the machine meets all numbers of workers.
-      for (const workers of counts) {
+      for (const workers of countsOf(row, counts)) {
         const name = `${row.title} ${workers}`;
-        costs.set(name, [...(costs.get(name) ?? []), await measured(row, workers, seconds)]);
+        costs.set(name, [...(costs.get(name) ?? []), await measured(row, { workers, seconds, placement })]);
       }
     }
   }
   const { cpu, cores, memoryGb, system, versions } = thisMachine();
   const lines = [
-    `${cpu}, ${cores} cores, ${memoryGb} GB, ${system}, Node.js ${versions.node}. The load shares the cores.`,
-    `Medians of ${rounds} rounds of ${seconds} s, ${CONNECTIONS} connections. CPU time of all threads, in µs an answer.`,
+    `${cpu}, ${cores} cores, ${memoryGb} GB, ${system}, Node.js ${versions.node}. ${placement.title}`,
+    `Medians of ${rounds} rounds of ${seconds} s. CPU time of all threads, in µs an answer.`,
     '',
     '| row | workers | answers/s | CPU | first process | workers | storage process |',
     '| --- | --- | --- | --- | --- | --- | --- |',
-    ...ROWS.flatMap(({ title }) =>
-      counts.map((workers) => {
-        const all = costs.get(`${title} ${workers}`) ?? [];
+    ...rows.flatMap((row) =>
+      countsOf(row, counts).map((workers) => {
+        const all = costs.get(`${row.title} ${workers}`) ?? [];
         const middle = (member: keyof Cost) => median(all.map((cost) => cost[member]));
         const cells = [middle('first'), middle('workers'), middle('storage')];
-        const sum = median(all.map(({ first, workers: own, storage }) => first + own + storage));
-        const times = [sum, ...cells].map((value) => value.toFixed(0));
-        return `| ${title} | ${workers || 'none'} | ${middle('rate').toFixed(0)} | ${times.join(' | ')} |`;
+        const times = [median(all.map(sumOf)), ...cells].map((value) => value.toFixed(0));
+        return `| ${row.title} | ${workers || 'none'} | ${middle('rate').toFixed(0)} | ${times.join(' | ')} |`;
       }),
     ),
   ];
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
-/** `workers`: 0 for a single process without the option. */
-function measured({ kind, storage }: Row, workers: number, seconds: number): Promise<Cost> {
-  return inDataFolder(storage, async (folder) => {
-    const database = storage === 'memory' ? 'memory:' : `sqlite:${join(folder, 'parley.db')}`;
-    const flags = workers === 0 ? [] : ['--workers', String(workers)];
-    const args = [PARLEY, 'serve', AGENT, '--quiet', '--port', '0', '--database', database, ...flags];
-    const env = { ...process.env, BENCH_KIND: kind };
-    const server = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
-    try {
-      const port = await portOf(server.stdout);
-      const pid = Number(server.pid);
+/** Only `parley serve` differs without workers from one worker. */
+function countsOf({ server }: Row, counts: readonly number[]): readonly number[] {
+  return server === 'memory' || server === 'sqlite' ? counts : counts.filter((count) => count > 0);
+}
+
+function sumOf({ first, workers, storage }: ProcessTimes): number {
+  return first + workers + storage;
+}
+
+interface Measuring {
+  /** 0 for a single process without the option. */
+  readonly workers: number;
+  readonly seconds: number;
+  readonly placement: Placement;
+}
+
+function measured(row: Row, { workers, seconds, placement }: Measuring): Promise<Cost> {
+  return inDataFolder(row.server, (folder) =>
+    withServed({ ...row, workers, folder, cores: placement.cores }, async ({ port, pid }) => {
       let [before, after] = [processTimes(pid), processTimes(pid)];
-      const order = { workload: kind, port, connections: CONNECTIONS, warmUpSeconds: WARM_UP, seconds } as const;
-      const result = await new LoadRun(order).run({
-        begun: () => {
-          before = processTimes(pid);
+      const { answers, seconds: took } = await placement.load(
+        { workload: row.kind, port, seconds },
+        {
+          begun: () => {
+            before = processTimes(pid);
+          },
+          ended: () => {
+            after = processTimes(pid);
+          },
         },
-        ended: () => {
-          after = processTimes(pid);
-        },
-      });
-      if (result.faults > 0) throw new Error(`Wrong answers: ${result.examples.join('; ')}`);
-      const each = (member: keyof ProcessTimes) => ((after[member] - before[member]) * 1e6) / result.answers;
-      const rate = result.answers / result.seconds;
-      return { rate, first: each('first'), workers: each('workers'), storage: each('storage') };
-    } finally {
-      server.kill('SIGTERM');
-      await once(server, 'exit');
-    }
-  });
+      );
+      const each = (member: keyof ProcessTimes) => ((after[member] - before[member]) * 1e6) / answers;
+      return { rate: answers / took, first: each('first'), workers: each('workers'), storage: each('storage') };
+    }),
+  );
 }
 
-/** The port that the server prints. It is read to its end, so that the server can write. */
-function portOf(output: NodeJS.ReadableStream): Promise<number> {
-  let text = '';
-  return new Promise((resolve, reject) => {
-    output.on('data', (chunk) => {
-      text += String(chunk);
-      const [, port] = /^URL: \S+:(\d+)$/m.exec(text) ?? [];
-      if (port !== undefined) resolve(Number(port));
-    });
-    output.on('end', () => reject(new Error(`The server has ended: ${text}`)));
-  });
+try {
+  await main();
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
 }
-
-await main();
