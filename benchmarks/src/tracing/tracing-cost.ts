@@ -1,177 +1,106 @@
-import { type Attributes, context, SpanKind, trace } from '@opentelemetry/api';
-import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import {
-  AlwaysOffSampler,
-  AlwaysOnSampler,
-  type Sampler,
-  SimpleSpanProcessor,
-  type SpanExporter,
-  TracerProvider,
-} from '@opentelemetry/sdk-trace';
-import { type AgentExecutor, createA2AServer, silentLogger } from 'parley-a2a';
-import { serverTracing } from 'parley-a2a-otel';
+import { LoadRun } from '../load/load-run.js';
+import { ProbedServer } from '../probes/probed-server.js';
+import { profileArgs } from '../report/profile-args.js';
+import { median } from '../report/summary.js';
+import { ChildProgram } from '../run/child-program.js';
+import type { SubjectMessage } from '../subjects/subject-host.js';
+import { WORKLOADS } from '../workloads.js';
 
-/** CPU time of one call, in µs, and the ratios that docs/performance.md tells. */
-export interface TracingCost {
-  /** Without the option `tracing`. */
-  readonly none: number;
-  /** With the option, and without an SDK. */
-  readonly off: number;
-  /** With a sampler that drops all spans. */
-  readonly dropped: number;
-  /** With all spans recorded, and an exporter that does nothing. */
-  readonly recorded: number;
-  /** The SDK alone, as it makes the spans of one call. */
-  readonly bare: number;
-  readonly ratios: {
-    readonly off: number;
-    readonly dropped: number;
-    /** The cost of the recorded spans, by that of the bare SDK. */
-    readonly recorded: number;
-  };
-}
-
-/** The size of a measurement. The work of a round is short, so that other programs disturb all subjects alike. */
-export interface TracingCostOptions {
-  readonly rounds: number;
-  readonly callsPerRound: number;
-}
-
-const SUBJECTS = ['none', 'off', 'dropped', 'recorded', 'bare'] as const;
+/** The settings of a server: without the option `tracing`; with it and no SDK; with a sampler; spans by the SDK alone. */
+const SUBJECTS = ['none', 'off', 'dropped', 'recorded', 'by hand'] as const;
 type Subject = (typeof SUBJECTS)[number];
 
-const URL_OF_CALLS = 'http://127.0.0.1/a2a/jsonrpc';
-const HEADERS = { 'content-type': 'application/json', 'a2a-version': '1.0' };
+const TRACED_WORKLOADS = ['call', 'task', 'stream'] as const;
+type TracedWorkload = (typeof TRACED_WORKLOADS)[number];
 
-const agent: AgentExecutor = {
-  async execute({ text }, events) {
-    await events.artifact(`Echo: ${text}`);
-    await events.complete();
-  },
-};
-
-/** Measures the subjects in turn. Each figure is a median over all rounds, each ratio one of the ratios in a round. */
-export async function measureTracing({ rounds, callsPerRound }: TracingCostOptions): Promise<TracingCost> {
-  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
-  const work = {
-    none: serverCalls(undefined, false),
-    off: serverCalls(undefined, true),
-    dropped: serverCalls(new AlwaysOffSampler(), true),
-    recorded: serverCalls(new AlwaysOnSampler(), true),
-    bare: bareSpans(),
-  };
-  const measured: Record<Subject, number>[] = [];
-  // The first rounds are for the compiler.
-  const warmUp = Math.max(3, Math.ceil(rounds / 5));
-  for (let round = -warmUp; round < rounds; round += 1) {
-    const figures = { none: 0, off: 0, dropped: 0, recorded: 0, bare: 0 };
-    const order = round % 2 === 0 ? SUBJECTS : [...SUBJECTS].reverse();
-    for (const subject of order) figures[subject] = await cpuOf(work[subject], callsPerRound);
-    if (round >= 0) measured.push(figures);
-  }
-  await Promise.all(Object.values(work).map(({ close }) => close()));
-  context.disable();
-  const of = (subject: Subject) => median(measured.map((figures) => figures[subject]));
-  const ratio = (of: (figures: Record<Subject, number>) => number) => median(measured.map(of));
-  return {
-    none: of('none'),
-    off: of('off'),
-    dropped: of('dropped'),
-    recorded: of('recorded'),
-    bare: of('bare'),
-    ratios: {
-      off: ratio(({ off, none }) => off / none),
-      dropped: ratio(({ dropped, none }) => dropped / none),
-      recorded: ratio(({ recorded, none, bare }) => (recorded - none) / bare),
-    },
-  };
+/** Costs of one workload. */
+export interface TracingCost {
+  readonly workload: TracedWorkload;
+  /** CPU time of an answer, or of an event of a stream, in µs. */
+  readonly micros: Readonly<Record<Subject, number>>;
+  /** Against `none`. */
+  readonly off: number;
+  readonly dropped: number;
+  /** The cost that spans add, by the cost that those of the SDK alone add. A stream has none of these. */
+  readonly recorded: number;
 }
 
-interface Work {
-  run(): Promise<unknown> | unknown;
-  close(): Promise<void>;
+/** The size of a measurement. */
+export interface TracingCostOptions {
+  readonly workloads?: readonly TracedWorkload[];
+  /** Each has processes of its own: the compiler and the memory of two processes differ. */
+  readonly generations: number;
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly warmUpSeconds: number;
+  /** The folder for the profiles of the processes. */
+  readonly profile?: string | undefined;
 }
 
-/** Calls of one server, through all of its layers but the socket. */
-function serverCalls(sampler: Sampler | undefined, isTraced: boolean): Work {
-  if (sampler !== undefined) trace.setGlobalTracerProvider(providerOf(sampler));
-  const server = createA2AServer({
-    agent,
-    logger: silentLogger,
-    ...(isTraced && { tracing: serverTracing() }),
-  });
-  trace.disable();
-  let number = 0;
-  return {
-    run: async () => {
-      number += 1;
-      const message = { messageId: `m${number}`, role: 'ROLE_USER', parts: [{ text: 'hello' }] };
-      const body = JSON.stringify({ jsonrpc: '2.0', id: number, method: 'SendMessage', params: { message } });
-      const answer = await server.fetch(new Request(URL_OF_CALLS, { method: 'POST', headers: HEADERS, body }));
-      const text = await answer.text();
-      if (!text.includes('TASK_STATE_COMPLETED')) throw new Error(`A call failed: ${text}`);
-    },
-    close: () => server.close({ graceMs: 0 }),
-  };
-}
+const CONNECTIONS = 16;
 
-/** The spans of one call, made by the SDK alone. */
-function bareSpans(): Work {
-  const tracer = providerOf(new AlwaysOnSampler()).getTracer('bare');
-  const common: Attributes = { 'gen_ai.agent.name': 'Agent', 'gen_ai.agent.version': '1.0.0' };
-  let number = 0;
-  const run = () => {
-    number += 1;
-    const ids = { 'a2a.message.id': `m${number}`, 'a2a.task.id': `t${number}`, 'gen_ai.conversation.id': `c${number}` };
-    const call = tracer.startSpan(
-      'SendMessage',
-      {
-        kind: SpanKind.SERVER,
-        attributes: {
-          'a2a.method.name': 'SendMessage',
-          'a2a.protocol.version': '1.0',
-          ...common,
-          'a2a.message.id': ids['a2a.message.id'],
-        },
-      },
-      context.active(),
-    );
-    const within = trace.setSpan(context.active(), call);
-    return context.with(within, async () => {
-      const turn = tracer.startSpan(
-        'invoke_agent Agent',
-        {
-          kind: SpanKind.INTERNAL,
-          attributes: { ...common, 'gen_ai.operation.name': 'invoke_agent', ...ids, 'parley.turn.attempt': 1 },
-        },
-        within,
-      );
-      await context.with(trace.setSpan(within, turn), async () => {});
-      turn.setAttributes({ 'a2a.task.state': 'TASK_STATE_COMPLETED' }).end();
-      call.setAttributes({ 'a2a.task.id': ids['a2a.task.id'], 'a2a.task.state': 'TASK_STATE_COMPLETED' }).end();
+/** Measures servers, each in a process of its own, that take turns in short slices. */
+export async function measureTracing(options: TracingCostOptions): Promise<readonly TracingCost[]> {
+  const costs: TracingCost[] = [];
+  for (const workload of options.workloads ?? TRACED_WORKLOADS) {
+    const rounds: Record<Subject, number>[] = [];
+    for (let generation = 0; generation < options.generations; generation += 1)
+      rounds.push(...(await generationOf(workload, options)));
+    const of = (figure: (round: Record<Subject, number>) => number) => median(rounds.map(figure)) ?? Number.NaN;
+    costs.push({
+      workload,
+      micros: Object.fromEntries(SUBJECTS.map((subject) => [subject, of((round) => round[subject])])) as Record<
+        Subject,
+        number
+      >,
+      off: of(({ off, none }) => off / none),
+      dropped: of(({ dropped, none }) => dropped / none),
+      recorded: of(({ recorded, none, 'by hand': byHand }) => recorded - none) / of((round) => round['by hand'] - round.none),
     });
-  };
-  return { run, close: async () => {} };
+  }
+  return costs;
 }
 
-function providerOf(sampler: Sampler): TracerProvider {
-  const exporter: SpanExporter = {
-    export: (_, done) => done({ code: 0 }),
-    forceFlush: async () => {},
-    shutdown: async () => {},
-  };
-  return new TracerProvider({ sampler, spanProcessors: [new SimpleSpanProcessor({ exporter })] });
+async function generationOf(
+  workload: TracedWorkload,
+  { rounds, seconds, warmUpSeconds, profile }: TracingCostOptions,
+): Promise<readonly Record<Subject, number>[]> {
+  await using programs = new AsyncDisposableStack();
+  const children: ChildProgram<SubjectMessage>[] = [];
+  const servers: Server[] = [];
+  for (const subject of SUBJECTS) {
+    const [args, nodeArgs] = [[workload, subject], profileArgs(profile)];
+    const options = { program: 'subjects/traced-parley', args, nodeArgs, core: undefined };
+    const child = programs.use(new ChildProgram<SubjectMessage>(options));
+    const { port } = await child.next('ready');
+    children.push(child);
+    servers.push({ subject, workload, probed: new ProbedServer('memory', child, port), port });
+  }
+  for (const server of servers) await slice(server, warmUpSeconds);
+  const measured: Record<Subject, number>[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const figures = { none: 0, off: 0, dropped: 0, recorded: 0, 'by hand': 0 };
+    const order = round % 2 === 0 ? servers : [...servers].reverse();
+    for (const server of order) figures[server.subject] = await slice(server, seconds);
+    measured.push(figures);
+  }
+  if (profile !== undefined) for (const child of children) await child.end();
+  return measured;
 }
 
-/** CPU time of one run, in µs. */
-async function cpuOf({ run }: Work, times: number): Promise<number> {
-  const before = process.cpuUsage();
-  for (let time = 0; time < times; time += 1) await run();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / times;
+interface Server {
+  readonly subject: Subject;
+  readonly workload: TracedWorkload;
+  readonly probed: ProbedServer;
+  readonly port: number;
 }
 
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+/** Loads a server. Resolves to the CPU time of an answer or an event, in µs. */
+async function slice({ workload, probed, port }: Server, seconds: number): Promise<number> {
+  const before = (await probed.usage()).cpuMicros;
+  const warmUpSeconds = { min: 0, max: 0 };
+  const run = new LoadRun({ workload, port, connections: CONNECTIONS, warmUpSeconds, seconds });
+  const { answers, faults, examples } = await run.run({ begun: () => {}, ended: () => {} });
+  if (faults > 0) throw new Error(examples[0]);
+  return ((await probed.usage()).cpuMicros - before) / answers / WORKLOADS[workload].countPerAnswer;
 }
