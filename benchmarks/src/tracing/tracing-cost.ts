@@ -1,106 +1,98 @@
-import { LoadRun } from '../load/load-run.js';
-import { ProbedServer } from '../probes/probed-server.js';
 import { profileArgs } from '../report/profile-args.js';
 import { median } from '../report/summary.js';
 import { ChildProgram } from '../run/child-program.js';
-import type { SubjectMessage } from '../subjects/subject-host.js';
-import { WORKLOADS } from '../workloads.js';
 
-/** The settings of a server: without the option `tracing`; with it and no SDK; with a sampler; spans by the SDK alone. */
-const SUBJECTS = ['none', 'off', 'dropped', 'recorded', 'by hand'] as const;
+/** Servers: without the option `tracing`, with it and no SDK, with a sampler, and with spans by the SDK alone. */
+const SUBJECTS = ['none', 'off', 'dropped', 'recorded', 'byHand'] as const;
 type Subject = (typeof SUBJECTS)[number];
+type Figures = Readonly<Record<Subject, number>>;
 
-const TRACED_WORKLOADS = ['call', 'task', 'stream'] as const;
-type TracedWorkload = (typeof TRACED_WORKLOADS)[number];
+/** Calls in a slice: enough for the clock, and so few that other programs disturb all subjects alike. */
+const SLICES = { call: 200, task: 200, stream: 4 } as const;
+type TracedWorkload = keyof typeof SLICES;
 
-/** Costs of one workload. */
+/** Costs of the calls of one workload. */
 export interface TracingCost {
   readonly workload: TracedWorkload;
-  /** CPU time of an answer, or of an event of a stream, in µs. */
-  readonly micros: Readonly<Record<Subject, number>>;
+  /** CPU time of a call, in µs: the medians of all rounds. */
+  readonly micros: Figures;
   /** Against `none`. */
   readonly off: number;
   readonly dropped: number;
-  /** The cost that spans add, by the cost that those of the SDK alone add. A stream has none of these. */
+  /** The cost of the recorded spans, by the cost of those that the SDK alone makes in the same places. */
   readonly recorded: number;
 }
 
 /** The size of a measurement. */
 export interface TracingCostOptions {
-  readonly workloads?: readonly TracedWorkload[];
-  /** Each has processes of its own: the compiler and the memory of two processes differ. */
+  readonly workloads: readonly TracedWorkload[];
+  /** Each has processes of its own, because the compiler does not treat all processes alike. */
   readonly generations: number;
   readonly rounds: number;
-  readonly seconds: number;
-  readonly warmUpSeconds: number;
   /** The folder for the profiles of the processes. */
   readonly profile?: string | undefined;
 }
 
-const CONNECTIONS = 16;
+/** Rounds for the compiler, before those that are measured. */
+const WARM_UP = 15;
+const PATIENCE_MS = 120_000;
 
-/** Measures servers, each in a process of its own, that take turns in short slices. */
+type CallsMessage = { readonly kind: 'ready' } | { readonly kind: 'cost'; readonly micros: number };
+
+/**
+ * Measures servers, each in a process of its own, which take turns in short slices. A ratio is the median of the ratios
+ * within a round.
+ */
 export async function measureTracing(options: TracingCostOptions): Promise<readonly TracingCost[]> {
   const costs: TracingCost[] = [];
-  for (const workload of options.workloads ?? TRACED_WORKLOADS) {
-    const rounds: Record<Subject, number>[] = [];
+  for (const workload of options.workloads) {
+    const rounds: Figures[] = [];
     for (let generation = 0; generation < options.generations; generation += 1)
-      rounds.push(...(await generationOf(workload, options)));
-    const of = (figure: (round: Record<Subject, number>) => number) => median(rounds.map(figure)) ?? Number.NaN;
+      rounds.push(...(await measureGeneration(workload, options)));
+    const of = (figure: (round: Figures) => number) => median(rounds.map(figure)) ?? Number.NaN;
     costs.push({
       workload,
-      micros: Object.fromEntries(SUBJECTS.map((subject) => [subject, of((round) => round[subject])])) as Record<
-        Subject,
-        number
-      >,
+      micros: eachOf((subject) => of((round) => round[subject])),
       off: of(({ off, none }) => off / none),
       dropped: of(({ dropped, none }) => dropped / none),
-      recorded: of(({ recorded, none, 'by hand': byHand }) => recorded - none) / of((round) => round['by hand'] - round.none),
+      recorded: of(({ recorded, none }) => recorded - none) / of(({ byHand, none }) => byHand - none),
     });
   }
   return costs;
 }
 
-async function generationOf(
+async function measureGeneration(
   workload: TracedWorkload,
-  { rounds, seconds, warmUpSeconds, profile }: TracingCostOptions,
-): Promise<readonly Record<Subject, number>[]> {
+  { rounds, profile }: TracingCostOptions,
+): Promise<readonly Figures[]> {
   await using programs = new AsyncDisposableStack();
-  const children: ChildProgram<SubjectMessage>[] = [];
-  const servers: Server[] = [];
-  for (const subject of SUBJECTS) {
-    const [args, nodeArgs] = [[workload, subject], profileArgs(profile)];
-    const options = { program: 'subjects/traced-parley', args, nodeArgs, core: undefined };
-    const child = programs.use(new ChildProgram<SubjectMessage>(options));
-    const { port } = await child.next('ready');
-    children.push(child);
-    servers.push({ subject, workload, probed: new ProbedServer('memory', child, port), port });
+  const servers = eachOf((subject) => {
+    const options = { program: 'tracing/traced-calls', args: [workload, subject], nodeArgs: profileArgs(profile) };
+    return programs.use(new ChildProgram<CallsMessage>({ ...options, core: undefined }));
+  });
+  await Promise.all(Object.values(servers).map((server) => server.next('ready', PATIENCE_MS)));
+  const measured: Figures[] = [];
+  for (let round = -WARM_UP; round < rounds; round += 1) {
+    const figures = eachOf(() => Number.NaN);
+    const order = round % 2 === 0 ? SUBJECTS : SUBJECTS.toReversed();
+    for (const subject of order) {
+      const cost = servers[subject].next('cost', PATIENCE_MS);
+      servers[subject].send({ calls: SLICES[workload] });
+      figures[subject] = (await cost).micros;
+    }
+    if (round >= 0) measured.push(figures);
   }
-  for (const server of servers) await slice(server, warmUpSeconds);
-  const measured: Record<Subject, number>[] = [];
-  for (let round = 0; round < rounds; round += 1) {
-    const figures = { none: 0, off: 0, dropped: 0, recorded: 0, 'by hand': 0 };
-    const order = round % 2 === 0 ? servers : [...servers].reverse();
-    for (const server of order) figures[server.subject] = await slice(server, seconds);
-    measured.push(figures);
-  }
-  if (profile !== undefined) for (const child of children) await child.end();
+  if (profile !== undefined) for (const server of Object.values(servers)) await server.end();
   return measured;
 }
 
-interface Server {
-  readonly subject: Subject;
-  readonly workload: TracedWorkload;
-  readonly probed: ProbedServer;
-  readonly port: number;
-}
-
-/** Loads a server. Resolves to the CPU time of an answer or an event, in µs. */
-async function slice({ workload, probed, port }: Server, seconds: number): Promise<number> {
-  const before = (await probed.usage()).cpuMicros;
-  const warmUpSeconds = { min: 0, max: 0 };
-  const run = new LoadRun({ workload, port, connections: CONNECTIONS, warmUpSeconds, seconds });
-  const { answers, faults, examples } = await run.run({ begun: () => {}, ended: () => {} });
-  if (faults > 0) throw new Error(examples[0]);
-  return ((await probed.usage()).cpuMicros - before) / answers / WORKLOADS[workload].countPerAnswer;
+function eachOf<Value>(make: (subject: Subject) => Value): Record<Subject, Value> {
+  const [none, off, dropped, recorded, byHand] = SUBJECTS;
+  return {
+    none: make(none),
+    off: make(off),
+    dropped: make(dropped),
+    recorded: make(recorded),
+    byHand: make(byHand),
+  };
 }
