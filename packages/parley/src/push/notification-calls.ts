@@ -54,7 +54,7 @@ export class NotificationCalls {
 
   readonly send = (notification: Notification): Promise<AttemptResult> => {
     const { tracing } = this.#options;
-    return tracing === undefined ? this.#post(notification) : this.#traced(notification, tracing);
+    return tracing?.isOn === true ? this.#traced(notification, tracing) : this.#post(notification);
   };
 
   async #traced(notification: Notification, tracing: Tracing): Promise<AttemptResult> {

@@ -5,6 +5,7 @@ import { OPERATIONS, type OperationName } from '../../operations/operations.js';
 import type { RequestAddress } from '../../operations/request-address.js';
 import { isLegacy } from '../../operations/versions.js';
 import type { ServerCallContext } from '../../server/server-call-context.js';
+import { type TraceContext, traceIdIn } from '../../telemetry/tracing.js';
 import type { ExchangeRequest } from './exchange.js';
 import type { Offer } from './offer.js';
 
@@ -67,9 +68,9 @@ export class HttpCallContext implements ServerCallContext {
   declare caller?: string;
   declare taskId?: string;
   declare contextId?: string;
-  declare traceparent?: string;
-  declare tracestate?: string;
-  declare baggage?: string;
+  declare traceparent?: string | undefined;
+  declare tracestate?: string | undefined;
+  declare baggage?: string | undefined;
   declare lastEventId?: string;
   declare takenIn?: () => void;
   readonly #request: ExchangeRequest;
@@ -100,6 +101,32 @@ export class HttpCallContext implements ServerCallContext {
     const baggage = this.#request.header('baggage');
     if (baggage !== undefined) this.baggage = baggage;
   }
+
+  /** Passes the trace of another span on. Its id is that of the request, unless the request brought one. */
+  enterTrace({ traceparent, tracestate, baggage }: TraceContext): void {
+    this.traceparent = traceparent;
+    if (this.tracestate !== tracestate) this.tracestate = tracestate;
+    if (this.baggage !== baggage) this.baggage = baggage;
+    const request = this.#request;
+    request.traceId = traceIdIn(traceparent);
+    if (request.traceId !== undefined && givenRequestId(request) === undefined) request.requestId = request.traceId;
+  }
+}
+
+/** The id that a request brought in `X-Request-Id`. Undefined if a log or a header cannot have it. */
+export function givenRequestId(request: ExchangeRequest): string | undefined {
+  const id = request.header('x-request-id');
+  return id !== undefined && REQUEST_ID.test(id) ? id : undefined;
+}
+
+/** The characters of an id that are safe in a log and in a header. */
+const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/;
+
+/** Gives a call the trace of its span. False for a call that no request over HTTP has brought. */
+export function enterTrace(context: ServerCallContext, trace: TraceContext): boolean {
+  if (!(context instanceof HttpCallContext)) return false;
+  context.enterTrace(trace);
+  return true;
 }
 
 /** The extensions of the card that a call activates. */
