@@ -28,5 +28,6 @@ const OWN_MEMBERS: ReadonlySet<string> = new Set(['signal', 'traceparent', 'trac
 /** The context of a call with the trace to pass on. Calls over HTTP take it in, others are copied. */
 export function contextWith(original: ServerCallContext, trail: TraceContext): ServerCallContext {
   if (enterTrace(original, trail)) return original;
-  return Object.assign(new CopiedContext(original) as ServerCallContext, trail);
+  const copy: object = new CopiedContext(original);
+  return Object.assign(copy as ServerCallContext, trail);
 }
