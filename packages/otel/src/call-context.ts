@@ -26,8 +26,8 @@ class CopiedContext {
 const OWN_MEMBERS: ReadonlySet<string> = new Set(['signal', 'traceparent', 'tracestate', 'baggage']);
 
 /** The context of a call with the trace to pass on. Calls over HTTP take it in, others are copied. */
-export function contextWith(original: ServerCallContext, trail: TraceContext): ServerCallContext {
-  if (enterTrace(original, trail)) return original;
+export function contextWith(original: ServerCallContext, trail: TraceContext, traceId?: string): ServerCallContext {
+  if (enterTrace(original, trail, traceId)) return original;
   const copy: object = new CopiedContext(original);
   return Object.assign(copy as ServerCallContext, trail);
 }

@@ -69,7 +69,7 @@ export class ServerSpans implements Tracing {
       kind: SpanKind.INTERNAL,
       attributes,
       startTime: since,
-      links: linksTo({ ...(call ? {} : { cause }), before }),
+      links: linksTo(call === undefined ? cause : undefined, before),
     };
     const span = tracer.startSpan(turnName(facts), options, parent);
     span.setStatus({ code: SpanStatusCode.ERROR }).end();
@@ -90,7 +90,7 @@ export class ServerSpans implements Tracing {
       [STABLE.httpMethod]: 'POST',
       ...addressFacts(url),
     };
-    const links = linksTo({ cause: { traceparent: cause }, before });
+    const links = linksTo({ traceparent: cause }, before);
     const options = { kind: SpanKind.CLIENT, attributes, links };
     const span = instruments.tracer.startSpan('send push_notification', options, ROOT_CONTEXT);
     const within = trace.setSpan(ROOT_CONTEXT, span);
@@ -147,15 +147,14 @@ export function turnName(agent: Attributes): string {
 }
 
 /** Links to the call or the event that brought a span, and to the span before it. */
-export function linksTo({ cause, before }: { readonly cause?: TraceContext; readonly before?: string | undefined }) {
-  const links: Link[] = [];
-  const add = (kind: string, given: TraceContext) => {
-    const linked = spanContextOf(given);
-    if (linked !== undefined) links.push({ context: linked, attributes: { [OWN.link]: kind } });
-  };
-  if (cause !== undefined) add('cause', cause);
-  if (before !== undefined) add('before', { traceparent: before });
-  return links;
+export function linksTo(cause: TraceContext | undefined, before: string | undefined): Link[] {
+  const causes = cause === undefined ? [] : linkTo('cause', cause);
+  return before === undefined ? causes : [...causes, ...linkTo('before', { traceparent: before })];
+}
+
+function linkTo(kind: string, given: TraceContext): Link[] {
+  const context = spanContextOf(given);
+  return context === undefined ? [] : [{ context, attributes: { [OWN.link]: kind } }];
 }
 
 function lostFacts(traceparent: string | undefined): Attributes {

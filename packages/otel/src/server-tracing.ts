@@ -76,12 +76,12 @@ export class ServerTracing implements HostExtension {
           return (request, given) => {
             if (!instruments.isTracing) return method(request, given);
             const { version: spoken, traceparent: parent } = given;
-            const { span, isBorrowed, within } = this.#spanOf(name, attributes, given);
+            const { span, isBorrowed, within, isClean } = this.#spanOf(name, attributes, given);
             const trail = passing.write(within);
             const { traceparent } = trail;
             // The application makes no spans here.
             if (traceparent === undefined) return method(request, contextWith(given, { traceparent: parent }));
-            const make = () => method(request, contextWith(given, trail));
+            const make = () => method(request, contextWith(given, trail, span.spanContext().traceId));
             const isAwaited = isAwaitedMessage(request);
             if (!span.isRecording()) {
               if (isAwaited) waiting.drop(traceparent);
@@ -89,7 +89,12 @@ export class ServerTracing implements HostExtension {
             }
             span.setAttribute(DRAFT.version, spoken);
             setRequestFacts(span, { request });
-            const over = isAwaited ? waiting.add(span, { traceparent, method: name, parent }) : undefined;
+            const over = isAwaited
+              ? waiting.add(
+                  { traceparent, method: name, parent },
+                  isClean ? within : trace.setSpan(passing.readBaggage(given), span),
+                )
+              : undefined;
             return traceCall({ operation, request, span, within, isBorrowed, readsWithin, over }, make);
           };
         }),
@@ -105,11 +110,12 @@ export class ServerTracing implements HostExtension {
     if (around !== undefined) {
       // The conventions keep the names of spans of gRPC.
       if (!('rpc.system' in around.attributes)) around.updateName(name);
-      return { span: around.setAttributes(attributes), isBorrowed: true, within: active };
+      return { span: around.setAttributes(attributes), isBorrowed: true, within: active, isClean: false };
     }
-    const parent = trace.getSpan(active) === undefined ? this.#passing.read(given) : active;
+    const isClean = trace.getSpan(active) === undefined;
+    const parent = isClean ? this.#passing.read(given) : active;
     const span = this.#instruments.tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, parent);
-    return { span, isBorrowed: false, within: trace.setSpan(parent, span) };
+    return { span, isBorrowed: false, within: trace.setSpan(parent, span), isClean };
   }
 }
 

@@ -45,9 +45,8 @@ export function tracedAgent(executor: AgentExecutor, options: TracedAgentOptions
       [OWN.attempt]: attempt,
     };
     const waited = cause.traceparent === undefined ? undefined : waiting.get(cause.traceparent);
-    const within = passing.readBaggage(cause);
-    const parent = waited === undefined ? within : trace.setSpan(within, waited.span);
-    const links = linksTo({ ...(waited === undefined && { cause }), before: traces?.before });
+    const parent = waited?.within ?? passing.readBaggage(cause);
+    const links = linksTo(waited === undefined ? cause : undefined, traces?.before);
     const span = instruments.tracer.startSpan(name, { kind: SpanKind.INTERNAL, attributes, links }, parent);
     const traceparent = traceparentOf(span.spanContext());
     if (traceparent !== undefined) traces?.begin(traceparent, turn.clock.now(), waited?.call);

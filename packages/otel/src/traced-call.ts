@@ -57,7 +57,7 @@ function watchStream<Item>(
 ): AsyncIterable<Item> {
   return {
     [Symbol.asyncIterator]() {
-      const items = source[Symbol.asyncIterator]();
+      const items: ReadyIterator<Item> = source[Symbol.asyncIterator]();
       const read = () => items.next();
       let isWithin = true;
       return {
@@ -71,16 +71,26 @@ function watchStream<Item>(
           course?.ended();
           return (await items.return?.(value)) ?? { done: true, value };
         },
+        ...(items.ready !== undefined && {
+          ready: () => {
+            const item = items.ready?.();
+            if (item !== undefined) course?.read({ done: false, value: item });
+            return item;
+          },
+        }),
       };
     },
   };
 }
 
+/** An iterator that may give items that are there already. */
+type ReadyIterator<Item> = AsyncIterator<Item> & { ready?(): Item | undefined };
+
 class CallCourse {
   readonly #call: TracedCall;
   readonly #recordDuration: ((attributes: Attributes) => void) | undefined;
   #events = 0;
-  /** The last event that has a state or a message. */
+  #first: unknown;
   #last: unknown;
   #isOver = false;
 
@@ -92,25 +102,32 @@ class CallCourse {
   readonly read = ({ done, value }: IteratorResult<unknown>): void => {
     if (done === true) return this.ended();
     this.#events += 1;
-    // Items of a server have their event within, those of a client are the events.
-    const event = typeof value === 'object' && value !== null && 'event' in value ? value.event : value;
-    if (typeof event === 'object' && event !== null && !('artifactUpdate' in event)) this.#last = event;
+    if (this.#events === 1) this.#first = value;
+    else this.#last = value;
   };
 
   ended(): void {
     if (this.#isOver) return;
-    this.#call.span.setAttribute(OWN.events, this.#events);
-    this.#finish(this.#last);
+    this.#setEvents();
+    this.#finish(undefined);
   }
 
   readonly answered = (answer: unknown): void => this.#finish(answer);
 
   readonly failed = (error: unknown): void => {
     if (this.#isOver) return;
-    if (this.#events > 0) this.#call.span.setAttribute(OWN.events, this.#events);
+    if (this.#events > 0) this.#setEvents();
     failSpan(this.#call.span, error);
-    this.#finish(this.#last, error);
+    this.#finish(undefined, error);
   };
+
+  /** The first event names the task, and the last one its state. Those between may be JSON still. */
+  #setEvents(): void {
+    const { span } = this.#call;
+    span.setAttribute(OWN.events, this.#events);
+    setAnswerFacts(span, eventOf(this.#first));
+    setAnswerFacts(span, eventOf(this.#last));
+  }
 
   #finish(answer: unknown, error?: unknown): void {
     if (this.#isOver) return;
@@ -124,4 +141,9 @@ class CallCourse {
     if (isBorrowed !== true) span.end();
     over?.();
   }
+}
+
+/** Items of a server have their event within, those of a client are the events. */
+function eventOf(item: unknown): unknown {
+  return typeof item === 'object' && item !== null && 'event' in item ? item.event : item;
 }

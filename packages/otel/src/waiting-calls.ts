@@ -1,14 +1,17 @@
-import type { Span } from '@opentelemetry/api';
+import type { Context } from '@opentelemetry/api';
 import type { WaitingCall } from 'parley-a2a/kit';
 
 /** Dropped calls whose turn has not begun. The oldest of more is forgotten. */
 const MOST_DROPPED = 4_096;
 
-/** A call that waits for its turn, and its span. */
+/** A call that waits for its turn. */
 interface SpannedCall {
-  readonly span: Span;
   readonly call: WaitingCall;
+  /** Has the span of the call, and its baggage. */
+  readonly within: Context;
 }
+
+type NewCall = Pick<WaitingCall, 'traceparent' | 'method'> & { readonly parent: string | undefined };
 
 /** The calls whose callers wait for their turns, by their `traceparent`. */
 export class WaitingCalls {
@@ -16,10 +19,9 @@ export class WaitingCalls {
   readonly #dropped = new Set<string>();
 
   /** Adds a call. The returned function removes it. */
-  add(span: Span, { parent, ...call }: Omit<WaitingCall, 'since' | 'parent'> & { parent: string | undefined }) {
-    const { traceparent } = call;
-    const waiting = { ...call, since: Date.now(), ...(parent !== undefined && { parent }) };
-    this.#calls.set(traceparent, { span, call: waiting });
+  add({ traceparent, method, parent }: NewCall, within: Context): () => void {
+    const call = { traceparent, method, since: Date.now(), ...(parent !== undefined && { parent }) };
+    this.#calls.set(traceparent, { call, within });
     return () => void this.#calls.delete(traceparent);
   }
 

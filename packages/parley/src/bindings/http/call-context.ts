@@ -5,7 +5,7 @@ import { OPERATIONS, type OperationName } from '../../operations/operations.js';
 import type { RequestAddress } from '../../operations/request-address.js';
 import { isLegacy } from '../../operations/versions.js';
 import type { ServerCallContext } from '../../server/server-call-context.js';
-import { type TraceContext, traceIdIn } from '../../telemetry/tracing.js';
+import type { TraceContext } from '../../telemetry/tracing.js';
 import type { ExchangeRequest } from './exchange.js';
 import type { Offer } from './offer.js';
 
@@ -102,14 +102,15 @@ export class HttpCallContext implements ServerCallContext {
     if (baggage !== undefined) this.baggage = baggage;
   }
 
-  /** Passes the trace of another span on. Its id is that of the request, unless the request brought one. */
-  enterTrace({ traceparent, tracestate, baggage }: TraceContext): void {
+  /** Passes a trace context on. The id of its trace is that of the request, unless the request brought one. */
+  enterTrace({ traceparent, tracestate, baggage }: TraceContext, traceId: string | undefined): void {
     this.traceparent = traceparent;
     if (this.tracestate !== tracestate) this.tracestate = tracestate;
     if (this.baggage !== baggage) this.baggage = baggage;
+    if (traceId === undefined) return;
     const request = this.#request;
-    request.traceId = traceIdIn(traceparent);
-    if (request.traceId !== undefined && givenRequestId(request) === undefined) request.requestId = request.traceId;
+    request.traceId = traceId;
+    if (givenRequestId(request) === undefined) request.requestId = traceId;
   }
 }
 
@@ -122,10 +123,13 @@ export function givenRequestId(request: ExchangeRequest): string | undefined {
 /** The characters of an id that are safe in a log and in a header. */
 const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/;
 
-/** Gives a call the trace of its span. False for a call that no request over HTTP has brought. */
-export function enterTrace(context: ServerCallContext, trace: TraceContext): boolean {
+/**
+ * Gives a call the trace context to pass on, and the id of the trace of its span. False for a call that no request over
+ * HTTP has brought.
+ */
+export function enterTrace(context: ServerCallContext, trace: TraceContext, traceId?: string): boolean {
   if (!(context instanceof HttpCallContext)) return false;
-  context.enterTrace(trace);
+  context.enterTrace(trace, traceId);
   return true;
 }
 
