@@ -61,8 +61,8 @@ export class ServerTracing implements HostExtension {
     for (const turn of this.#open) turn.close();
   }
 
-  aroundAgent({ id, name, version, hasEngine }: AgentPlace): AroundAgent {
-    const agent: Attributes = { [DRAFT.agentName]: name, [DRAFT.agentVersion]: version };
+  aroundAgent({ id, name: agentName, version, hasEngine }: AgentPlace): AroundAgent {
+    const agent: Attributes = { [DRAFT.agentName]: agentName, [DRAFT.agentVersion]: version };
     this.#agents.set(id, agent);
     const [instruments, passing, content, open] = [this.#instruments, this.#passing, this.#content, this.#open];
     const waiting = this.#waiting;
@@ -70,7 +70,8 @@ export class ServerTracing implements HostExtension {
       handler: (handler) =>
         mapHandler(handler, (operation, method) => {
           const name = methodOf({ operation });
-          const attributes = { [DRAFT.method]: name, ...agent };
+          // Those for samplers. A dropped call pays for each.
+          const attributes = { [DRAFT.method]: name, [DRAFT.agentName]: agentName };
           // After its first event, the engine reads the storage for a subscription only.
           const readsWithin = !hasEngine || operation === 'subscribeToTask';
           return (request, given) => {
@@ -87,7 +88,7 @@ export class ServerTracing implements HostExtension {
               if (isAwaited) waiting.drop(traceparent);
               return passCall({ within, readsWithin }, make);
             }
-            span.setAttribute(DRAFT.version, spoken);
+            span.setAttribute(DRAFT.agentVersion, version).setAttribute(DRAFT.version, spoken);
             setRequestFacts(span, { request });
             const over = isAwaited
               ? waiting.add(

@@ -1,4 +1,3 @@
-import { givenRequestId } from '../../bindings/http/call-context.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import { isFault } from '../../bindings/http/wire-error.js';
 import type { ErrorCode } from '../../errors/a2a-error.js';
@@ -9,7 +8,7 @@ import type { AuditLog, AuditRecord } from '../../telemetry/audit-log.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { errorAnswer } from '../json-answer.js';
 import { READ_METHODS } from './method-filter.js';
-import { shortPath } from './observed-exchange.js';
+import { givenRequestId, shortPath } from './observed-exchange.js';
 
 /** The audit log of a host. */
 export interface AuditSetup {

@@ -1,4 +1,3 @@
-import { givenRequestId } from '../../bindings/http/call-context.js';
 import { errorNumber } from '../../bindings/http/error-numbers.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import { isFault } from '../../bindings/http/wire-error.js';
@@ -28,7 +27,9 @@ interface Observers {
 export function observed(exchange: Exchange, { metrics, logger, clock, ids, headers }: Observers): Exchange {
   return async (request) => {
     const began = clock.monotonic();
-    request.requestId = broughtId(request) ?? ids.random();
+    const own = givenRequestId(request);
+    request.hasOwnId = own !== undefined;
+    request.requestId = own ?? traceIdIn(request.header('traceparent')) ?? ids.random();
     const answer = await exchange(request);
     const ms = clock.monotonic() - began;
     const { toldStatus } = request;
@@ -45,9 +46,13 @@ export function observed(exchange: Exchange, { metrics, logger, clock, ids, head
   };
 }
 
-function broughtId(request: ExchangeRequest): string | undefined {
-  return givenRequestId(request) ?? traceIdIn(request.header('traceparent'));
+/** The id that a caller chose for its request. Undefined if a log or a header cannot have it. */
+export function givenRequestId(request: ExchangeRequest): string | undefined {
+  const id = request.header('x-request-id');
+  return id !== undefined && REQUEST_ID.test(id) ? id : undefined;
 }
+
+const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/;
 
 /** The parts of an answer that its caller gets to know. */
 type ToldAnswer = Pick<ExchangeResponse, 'call' | 'status'>;

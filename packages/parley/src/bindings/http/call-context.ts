@@ -110,18 +110,9 @@ export class HttpCallContext implements ServerCallContext {
     if (traceId === undefined) return;
     const request = this.#request;
     request.traceId = traceId;
-    if (givenRequestId(request) === undefined) request.requestId = traceId;
+    if (request.hasOwnId !== true) request.requestId = traceId;
   }
 }
-
-/** The id that a request brought in `X-Request-Id`. Undefined if a log or a header cannot have it. */
-export function givenRequestId(request: ExchangeRequest): string | undefined {
-  const id = request.header('x-request-id');
-  return id !== undefined && REQUEST_ID.test(id) ? id : undefined;
-}
-
-/** The characters of an id that are safe in a log and in a header. */
-const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/;
 
 /**
  * Gives a call the trace context to pass on, and the id of the trace of its span. False for a call that no request over
