@@ -69,10 +69,10 @@ it.each(Object.entries(AGENTS))('the spans of a %s are those that the SDK makes 
   expect(recorded).toEqual(await spansOf(agent, new HandMadeSpans(trace.getTracer('by hand'))));
 });
 
-/** The figures of docs/performance.md, for a machine with nothing else to do. */
-const ALONE = { off: 1.02, dropped: 1.15, recorded: 1.6 };
-/** Other programs share the machine, and the rounds are few. A call that costs half as much again does not pass. */
-const SHARED = { off: 1.3, dropped: 1.5, recorded: 4 };
+/** A little above the figures of docs/performance.md. */
+const ALONE = { off: 1.1, dropped: 1.3, recorded: 1.6 };
+/** Other programs share the machine, and the rounds are few. */
+const SHARED = { off: 1.3, dropped: 1.7, recorded: 3 };
 
 async function measured(): Promise<readonly TracingCost[]> {
   const { stdout } = await run(process.execPath, [MAIN, '--json', ...(isLong ? [] : ['--short'])]);

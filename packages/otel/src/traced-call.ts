@@ -62,7 +62,13 @@ function watchStream<Item>(
       let isWithin = true;
       return {
         next() {
-          const result = isWithin ? context.with(within, read) : items.next();
+          let result: Promise<IteratorResult<Item>>;
+          try {
+            result = isWithin ? context.with(within, read) : items.next();
+          } catch (error) {
+            course?.failed(error);
+            throw error;
+          }
           isWithin = readsWithin;
           if (course !== undefined) Promise.resolve(result).then(course.read, course.failed);
           return result;
