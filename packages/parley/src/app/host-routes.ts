@@ -19,12 +19,7 @@ import { allowedOrigins } from './middleware/cors.js';
 import type { Access } from './middleware/gate.js';
 import type { LoadRates } from './middleware/loaded-rates.js';
 import { onceStarted, type StartOptions } from './middleware/once-started.js';
-import {
-  type Middleware,
-  type RequestWayOptions,
-  requestWay,
-  throughWay,
-} from './middleware/request-way.js';
+import { type Middleware, type RequestWayOptions, requestWay, throughWay } from './middleware/request-way.js';
 import type { HostMetrics } from './observability/host-metrics.js';
 import type { Readiness } from './observability/readiness.js';
 import { originExchange } from './origin.js';
