@@ -24,7 +24,7 @@ export interface TracingCost {
 }
 
 /** The size of a measurement. */
-export interface TracingCostOptions {
+interface TracingCostOptions {
   readonly workloads: readonly TracedWorkload[];
   /** Each has processes of its own, because the compiler does not treat all processes alike. */
   readonly generations: number;
