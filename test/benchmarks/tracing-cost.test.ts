@@ -8,6 +8,7 @@ import { type AgentExecutor, createA2AServer, silentLogger } from 'parley-a2a';
 import { serverTracing } from 'parley-a2a-otel';
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { HandMadeSpans } from '../../benchmarks/src/tracing/hand-made-spans.js';
+import { TRACED_AGENTS } from '../../benchmarks/src/tracing/traced-agents.js';
 import type { TracingCost } from '../../benchmarks/src/tracing/tracing-cost.js';
 
 const MAIN = fileURLToPath(new URL('../../benchmarks/dist/tracing/main.js', import.meta.url));
@@ -24,16 +25,6 @@ afterAll(() => {
   context.disable();
   trace.disable();
 });
-
-const AGENTS: Readonly<Record<string, AgentExecutor>> = {
-  call: { replies: 'either', execute: ({ text }, events) => events.message(text) },
-  task: {
-    async execute({ text }, events) {
-      await events.artifact(text);
-      await events.complete();
-    },
-  },
-};
 
 /** The spans of one call, without ids that differ from call to call. */
 async function spansOf(agent: AgentExecutor, tracing: ReturnType<typeof serverTracing>) {
@@ -63,7 +54,8 @@ function idTypes(attributes: Attributes): Attributes {
   return Object.fromEntries(ids.map((name) => [name, typeof attributes[name]]));
 }
 
-it.each(Object.entries(AGENTS))('the spans of a %s are those that the SDK makes by hand', async (_, agent) => {
+it.each(['call', 'task'])('the spans of a %s are those that the SDK makes by hand', async (workload) => {
+  const agent = TRACED_AGENTS[workload] ?? expect.unreachable();
   const recorded = await spansOf(agent, serverTracing());
   expect(recorded).toHaveLength(2);
   expect(recorded).toEqual(await spansOf(agent, new HandMadeSpans(trace.getTracer('by hand'))));

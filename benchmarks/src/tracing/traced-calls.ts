@@ -2,31 +2,13 @@
 import { context, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { AlwaysOffSampler, AlwaysOnSampler, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
-import { type AgentExecutor, createA2AServer, silentLogger } from 'parley-a2a';
+import { createA2AServer, silentLogger } from 'parley-a2a';
 import { serverTracing } from 'parley-a2a-otel';
 import { HandMadeSpans } from './hand-made-spans.js';
+import { TRACED_AGENTS } from './traced-agents.js';
 
-/** Chunks of a stream. With SUBMITTED, WORKING and COMPLETED it has more events. */
-const CHUNKS = 1_000;
 const URL_OF_CALLS = 'http://127.0.0.1/a2a/jsonrpc';
 const HEADERS = { 'content-type': 'application/json', 'a2a-version': '1.0' };
-
-const AGENTS: Readonly<Record<string, AgentExecutor>> = {
-  call: { replies: 'either', execute: ({ text }, events) => events.message(text) },
-  task: {
-    async execute({ text }, events) {
-      await events.artifact(text);
-      await events.complete();
-    },
-  },
-  stream: {
-    async execute(_, events) {
-      const artifact = await events.artifact('chunk 0');
-      for (let chunk = 1; chunk < CHUNKS; chunk += 1) await events.append(artifact, `chunk ${chunk}`);
-      await events.complete();
-    },
-  },
-};
 
 const [, , workload = '', subject = ''] = process.argv;
 if (['dropped', 'recorded', 'byHand'].includes(subject)) {
@@ -37,7 +19,7 @@ if (['dropped', 'recorded', 'byHand'].includes(subject)) {
   const sampler = subject === 'dropped' ? new AlwaysOffSampler() : new AlwaysOnSampler();
   trace.setGlobalTracerProvider(new TracerProvider({ sampler, spanProcessors: [processor] }));
 }
-const agent = AGENTS[workload];
+const agent = TRACED_AGENTS[workload];
 if (agent === undefined) throw new TypeError(`${workload} is no workload`);
 const tracing = subject === 'byHand' ? new HandMadeSpans(trace.getTracer('by hand')) : serverTracing();
 const server = createA2AServer({ agent, logger: silentLogger, ...(subject !== 'none' && { tracing }) });
