@@ -1,13 +1,89 @@
-import { expect, it } from 'vitest';
-import { measureTracing } from '../../benchmarks/src/tracing/tracing-cost.js';
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { type Attributes, context, trace } from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import { type AgentExecutor, createA2AServer, silentLogger } from 'parley-a2a';
+import { serverTracing } from 'parley-a2a-otel';
+import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { HandMadeSpans } from '../../benchmarks/src/tracing/hand-made-spans.js';
+import { TRACED_AGENTS } from '../../benchmarks/src/tracing/traced-agents.js';
+import type { TracingCost } from '../../benchmarks/src/tracing/tracing-cost.js';
 
-// Far above the figures of docs/performance.md: other programs share the machine, and the rounds are few. A step of
-// traces that costs as much as a call itself does not pass. The third figure is a small difference, divided by a small
-// one. So only the long form, whose machine is its own, judges it.
-it('traces cost less than a call, and an SDK that is missing nearly nothing', async () => {
-  const { ratios, none, bare } = await measureTracing({ rounds: 15, callsPerRound: 40 });
-  expect(none).toBeGreaterThan(bare);
-  expect(ratios.off).toBeLessThan(1.5);
-  expect(ratios.dropped).toBeLessThan(2);
-  if (process.env.TEST_LONG) expect(ratios.recorded).toBeLessThan(8);
-}, 120_000);
+const MAIN = fileURLToPath(new URL('../../benchmarks/dist/tracing/main.js', import.meta.url));
+const run = promisify(execFile);
+const isLong = process.env.TEST_LONG !== undefined;
+
+const exporter = new InMemorySpanExporter();
+beforeAll(() => {
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  trace.setGlobalTracerProvider(new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] }));
+});
+beforeEach(() => exporter.reset());
+afterAll(() => {
+  context.disable();
+  trace.disable();
+});
+
+/** The spans of one call, without ids that differ from call to call. */
+async function spansOf(agent: AgentExecutor, tracing: ReturnType<typeof serverTracing>) {
+  exporter.reset();
+  const server = createA2AServer({ agent, tracing, logger: silentLogger });
+  onTestFinished(() => server.close());
+  const message = { messageId: 'm1', role: 'ROLE_USER', parts: [{ text: 'hello' }] };
+  const answer = await server.fetch(
+    new Request('http://127.0.0.1/a2a/jsonrpc', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'a2a-version': '1.0' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message } }),
+    }),
+  );
+  expect(answer.status).toBe(200);
+  await vi.waitFor(() => expect(exporter.getFinishedSpans()).toHaveLength(2), 30_000);
+  const spans = exporter.getFinishedSpans().toSorted((a, b) => a.kind - b.kind);
+  return spans.map(({ name, kind, attributes, links, events, status, parentSpanContext }) => ({
+    ...{ name, kind, links, events, status },
+    attributes: { ...attributes, ...idTypes(attributes) },
+    parent: spans.find((span) => span.spanContext().spanId === parentSpanContext?.spanId)?.name,
+  }));
+}
+
+function idTypes(attributes: Attributes): Attributes {
+  const ids = ['a2a.task.id', 'gen_ai.conversation.id'].filter((name) => name in attributes);
+  return Object.fromEntries(ids.map((name) => [name, typeof attributes[name]]));
+}
+
+it.each(['call', 'task'])('the spans of a %s are those that the SDK makes by hand', async (workload) => {
+  const agent = TRACED_AGENTS[workload] ?? expect.unreachable();
+  const recorded = await spansOf(agent, serverTracing());
+  expect(recorded).toHaveLength(2);
+  expect(recorded).toEqual(await spansOf(agent, new HandMadeSpans(trace.getTracer('by hand'))));
+});
+
+/** A little above the figures of docs/performance.md. */
+const ALONE = { off: 1.1, dropped: 1.3, recorded: 1.6 };
+/** Other programs share the machine, and the rounds are few. */
+const SHARED = { off: 1.3, dropped: 1.7, recorded: 3 };
+
+async function measured(): Promise<readonly TracingCost[]> {
+  const { stdout } = await run(process.execPath, [MAIN, '--json', ...(isLong ? [] : ['--short'])]);
+  return JSON.parse(stdout) as TracingCost[];
+}
+
+function excessOf(costs: readonly TracingCost[]): string[] {
+  const most = isLong ? ALONE : SHARED;
+  return costs.flatMap(({ workload, off, dropped, recorded }) => [
+    ...(off <= most.off ? [] : [`${workload}: off ${off}`]),
+    ...(dropped <= most.dropped ? [] : [`${workload}: dropped ${dropped}`]),
+    // By hand, a stream has the span of its turn only.
+    ...(workload === 'stream' || recorded <= most.recorded ? [] : [`${workload}: recorded ${recorded}`]),
+  ]);
+}
+
+it('an SDK that is missing costs nothing, and spans little more than those of the SDK alone', {
+  timeout: 600_000,
+}, async () => {
+  const excess = excessOf(await measured());
+  if (excess.length > 0) expect(excessOf(await measured()), `at first: ${excess}`).toEqual([]);
+});

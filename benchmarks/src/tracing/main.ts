@@ -1,8 +1,19 @@
+import { parseArgs } from 'node:util';
 import { measureTracing } from './tracing-cost.js';
 
-const { ratios, ...costs } = await measureTracing({ rounds: 120, callsPerRound: 150 });
-const lines = Object.entries(costs).map(([subject, micros]) => `${subject.padEnd(9)} ${micros.toFixed(1)} µs`);
-process.stdout.write(`${lines.join('\n')}\n\n`);
-process.stdout.write(`off       ${ratios.off.toFixed(3)} × none\n`);
-process.stdout.write(`dropped   ${ratios.dropped.toFixed(3)} × none\n`);
-process.stdout.write(`recorded  ${ratios.recorded.toFixed(2)} × bare, without none\n`);
+const { values } = parseArgs({
+  options: { short: { type: 'boolean' }, json: { type: 'boolean' }, profile: { type: 'string' } },
+});
+const { short, json, profile } = values;
+const workloads = short ? (['call', 'task'] as const) : (['call', 'task', 'stream'] as const);
+const costs = await measureTracing({ workloads, generations: short ? 1 : 3, rounds: short ? 15 : 30, profile });
+if (json) process.stdout.write(JSON.stringify(costs));
+else {
+  for (const { workload, micros, off, dropped, recorded } of costs) {
+    process.stdout.write(`${workload}\n`);
+    for (const [subject, cost] of Object.entries(micros))
+      process.stdout.write(`  ${subject.padEnd(9)} ${cost.toFixed(1)} µs\n`);
+    process.stdout.write(`  off ${off.toFixed(3)} × none, dropped ${dropped.toFixed(3)} × none, `);
+    process.stdout.write(`recorded ${recorded.toFixed(2)} × by hand, without none\n`);
+  }
+}

@@ -1,177 +1,98 @@
-import { type Attributes, context, SpanKind, trace } from '@opentelemetry/api';
-import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import {
-  AlwaysOffSampler,
-  AlwaysOnSampler,
-  type Sampler,
-  SimpleSpanProcessor,
-  type SpanExporter,
-  TracerProvider,
-} from '@opentelemetry/sdk-trace';
-import { type AgentExecutor, createA2AServer, silentLogger } from 'parley-a2a';
-import { serverTracing } from 'parley-a2a-otel';
+import { profileArgs } from '../report/profile-args.js';
+import { median } from '../report/summary.js';
+import { ChildProgram } from '../run/child-program.js';
 
-/** CPU time of one call, in µs, and the ratios that docs/performance.md tells. */
-export interface TracingCost {
-  /** Without the option `tracing`. */
-  readonly none: number;
-  /** With the option, and without an SDK. */
-  readonly off: number;
-  /** With a sampler that drops all spans. */
-  readonly dropped: number;
-  /** With all spans recorded, and an exporter that does nothing. */
-  readonly recorded: number;
-  /** The SDK alone, as it makes the spans of one call. */
-  readonly bare: number;
-  readonly ratios: {
-    readonly off: number;
-    readonly dropped: number;
-    /** The cost of the recorded spans, by that of the bare SDK. */
-    readonly recorded: number;
-  };
-}
-
-/** The size of a measurement. The work of a round is short, so that other programs disturb all subjects alike. */
-export interface TracingCostOptions {
-  readonly rounds: number;
-  readonly callsPerRound: number;
-}
-
-const SUBJECTS = ['none', 'off', 'dropped', 'recorded', 'bare'] as const;
+/** Servers: without the option `tracing`, with it and no SDK, with a sampler, and with spans by the SDK alone. */
+const SUBJECTS = ['none', 'off', 'dropped', 'recorded', 'byHand'] as const;
 type Subject = (typeof SUBJECTS)[number];
+type Figures = Readonly<Record<Subject, number>>;
 
-const URL_OF_CALLS = 'http://127.0.0.1/a2a/jsonrpc';
-const HEADERS = { 'content-type': 'application/json', 'a2a-version': '1.0' };
+/** Calls in a slice: enough for the clock, and so few that other programs disturb all subjects alike. */
+const SLICES = { call: 200, task: 200, stream: 4 } as const;
+type TracedWorkload = keyof typeof SLICES;
 
-const agent: AgentExecutor = {
-  async execute({ text }, events) {
-    await events.artifact(`Echo: ${text}`);
-    await events.complete();
-  },
-};
+/** Costs of the calls of one workload. */
+export interface TracingCost {
+  readonly workload: TracedWorkload;
+  /** CPU time of a call, in µs: the medians of all rounds. */
+  readonly micros: Figures;
+  /** Against `none`. */
+  readonly off: number;
+  readonly dropped: number;
+  /** The cost of the recorded spans, by the cost of those that the SDK alone makes in the same places. */
+  readonly recorded: number;
+}
 
-/** Measures the subjects in turn. Each figure is a median over all rounds, each ratio one of the ratios in a round. */
-export async function measureTracing({ rounds, callsPerRound }: TracingCostOptions): Promise<TracingCost> {
-  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
-  const work = {
-    none: serverCalls(undefined, false),
-    off: serverCalls(undefined, true),
-    dropped: serverCalls(new AlwaysOffSampler(), true),
-    recorded: serverCalls(new AlwaysOnSampler(), true),
-    bare: bareSpans(),
-  };
-  const measured: Record<Subject, number>[] = [];
-  // The first rounds are for the compiler.
-  const warmUp = Math.max(3, Math.ceil(rounds / 5));
-  for (let round = -warmUp; round < rounds; round += 1) {
-    const figures = { none: 0, off: 0, dropped: 0, recorded: 0, bare: 0 };
-    const order = round % 2 === 0 ? SUBJECTS : [...SUBJECTS].reverse();
-    for (const subject of order) figures[subject] = await cpuOf(work[subject], callsPerRound);
+/** The size of a measurement. */
+interface TracingCostOptions {
+  readonly workloads: readonly TracedWorkload[];
+  /** Each has processes of its own, because the compiler does not treat all processes alike. */
+  readonly generations: number;
+  readonly rounds: number;
+  /** The folder for the profiles of the processes. */
+  readonly profile?: string | undefined;
+}
+
+/** Rounds for the compiler, before those that are measured. */
+const WARM_UP = 15;
+const PATIENCE_MS = 120_000;
+
+type CallsMessage = { readonly kind: 'ready' } | { readonly kind: 'cost'; readonly micros: number };
+
+/**
+ * Measures servers, each in a process of its own, which take turns in short slices. A ratio is the median of the ratios
+ * within a round.
+ */
+export async function measureTracing(options: TracingCostOptions): Promise<readonly TracingCost[]> {
+  const costs: TracingCost[] = [];
+  for (const workload of options.workloads) {
+    const rounds: Figures[] = [];
+    for (let generation = 0; generation < options.generations; generation += 1)
+      rounds.push(...(await measureGeneration(workload, options)));
+    const of = (figure: (round: Figures) => number) => median(rounds.map(figure)) ?? Number.NaN;
+    costs.push({
+      workload,
+      micros: eachOf((subject) => of((round) => round[subject])),
+      off: of(({ off, none }) => off / none),
+      dropped: of(({ dropped, none }) => dropped / none),
+      recorded: of(({ recorded, none }) => recorded - none) / of(({ byHand, none }) => byHand - none),
+    });
+  }
+  return costs;
+}
+
+async function measureGeneration(
+  workload: TracedWorkload,
+  { rounds, profile }: TracingCostOptions,
+): Promise<readonly Figures[]> {
+  await using programs = new AsyncDisposableStack();
+  const servers = eachOf((subject) => {
+    const options = { program: 'tracing/traced-calls', args: [workload, subject], nodeArgs: profileArgs(profile) };
+    return programs.use(new ChildProgram<CallsMessage>({ ...options, core: undefined }));
+  });
+  await Promise.all(Object.values(servers).map((server) => server.next('ready', PATIENCE_MS)));
+  const measured: Figures[] = [];
+  for (let round = -WARM_UP; round < rounds; round += 1) {
+    const figures = eachOf(() => Number.NaN);
+    const order = round % 2 === 0 ? SUBJECTS : SUBJECTS.toReversed();
+    for (const subject of order) {
+      const cost = servers[subject].next('cost', PATIENCE_MS);
+      servers[subject].send({ calls: SLICES[workload] });
+      figures[subject] = (await cost).micros;
+    }
     if (round >= 0) measured.push(figures);
   }
-  await Promise.all(Object.values(work).map(({ close }) => close()));
-  context.disable();
-  const of = (subject: Subject) => median(measured.map((figures) => figures[subject]));
-  const ratio = (of: (figures: Record<Subject, number>) => number) => median(measured.map(of));
+  if (profile !== undefined) for (const server of Object.values(servers)) await server.end();
+  return measured;
+}
+
+function eachOf<Value>(make: (subject: Subject) => Value): Record<Subject, Value> {
+  const [none, off, dropped, recorded, byHand] = SUBJECTS;
   return {
-    none: of('none'),
-    off: of('off'),
-    dropped: of('dropped'),
-    recorded: of('recorded'),
-    bare: of('bare'),
-    ratios: {
-      off: ratio(({ off, none }) => off / none),
-      dropped: ratio(({ dropped, none }) => dropped / none),
-      recorded: ratio(({ recorded, none, bare }) => (recorded - none) / bare),
-    },
+    none: make(none),
+    off: make(off),
+    dropped: make(dropped),
+    recorded: make(recorded),
+    byHand: make(byHand),
   };
-}
-
-interface Work {
-  run(): Promise<unknown> | unknown;
-  close(): Promise<void>;
-}
-
-/** Calls of one server, through all of its layers but the socket. */
-function serverCalls(sampler: Sampler | undefined, isTraced: boolean): Work {
-  if (sampler !== undefined) trace.setGlobalTracerProvider(providerOf(sampler));
-  const server = createA2AServer({
-    agent,
-    logger: silentLogger,
-    ...(isTraced && { tracing: serverTracing() }),
-  });
-  trace.disable();
-  let number = 0;
-  return {
-    run: async () => {
-      number += 1;
-      const message = { messageId: `m${number}`, role: 'ROLE_USER', parts: [{ text: 'hello' }] };
-      const body = JSON.stringify({ jsonrpc: '2.0', id: number, method: 'SendMessage', params: { message } });
-      const answer = await server.fetch(new Request(URL_OF_CALLS, { method: 'POST', headers: HEADERS, body }));
-      const text = await answer.text();
-      if (!text.includes('TASK_STATE_COMPLETED')) throw new Error(`A call failed: ${text}`);
-    },
-    close: () => server.close({ graceMs: 0 }),
-  };
-}
-
-/** The spans of one call, made by the SDK alone. */
-function bareSpans(): Work {
-  const tracer = providerOf(new AlwaysOnSampler()).getTracer('bare');
-  const common: Attributes = { 'gen_ai.agent.name': 'Agent', 'gen_ai.agent.version': '1.0.0' };
-  let number = 0;
-  const run = () => {
-    number += 1;
-    const ids = { 'a2a.message.id': `m${number}`, 'a2a.task.id': `t${number}`, 'gen_ai.conversation.id': `c${number}` };
-    const call = tracer.startSpan(
-      'SendMessage',
-      {
-        kind: SpanKind.SERVER,
-        attributes: {
-          'a2a.method.name': 'SendMessage',
-          'a2a.protocol.version': '1.0',
-          ...common,
-          'a2a.message.id': ids['a2a.message.id'],
-        },
-      },
-      context.active(),
-    );
-    const within = trace.setSpan(context.active(), call);
-    return context.with(within, async () => {
-      const turn = tracer.startSpan(
-        'invoke_agent Agent',
-        {
-          kind: SpanKind.INTERNAL,
-          attributes: { ...common, 'gen_ai.operation.name': 'invoke_agent', ...ids, 'parley.turn.attempt': 1 },
-        },
-        within,
-      );
-      await context.with(trace.setSpan(within, turn), async () => {});
-      turn.setAttributes({ 'a2a.task.state': 'TASK_STATE_COMPLETED' }).end();
-      call.setAttributes({ 'a2a.task.id': ids['a2a.task.id'], 'a2a.task.state': 'TASK_STATE_COMPLETED' }).end();
-    });
-  };
-  return { run, close: async () => {} };
-}
-
-function providerOf(sampler: Sampler): TracerProvider {
-  const exporter: SpanExporter = {
-    export: (_, done) => done({ code: 0 }),
-    forceFlush: async () => {},
-    shutdown: async () => {},
-  };
-  return new TracerProvider({ sampler, spanProcessors: [new SimpleSpanProcessor({ exporter })] });
-}
-
-/** CPU time of one run, in µs. */
-async function cpuOf({ run }: Work, times: number): Promise<number> {
-  const before = process.cpuUsage();
-  for (let time = 0; time < times; time += 1) await run();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / times;
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }

@@ -1,4 +1,4 @@
-import type { TraceContext } from 'parley-a2a/kit';
+import { enterTrace, type TraceContext } from 'parley-a2a/kit';
 import type { ServerCallContext } from 'parley-a2a/server';
 
 const SIGNAL: PropertyDescriptor & ThisType<CopiedContext> = {
@@ -23,12 +23,11 @@ class CopiedContext {
 }
 
 /** Members that a copy does not take over: entries of baggage that are not allowed stay behind. */
-const OWN_MEMBERS: ReadonlySet<string> = new Set(['signal', 'tracestate', 'baggage']);
+const OWN_MEMBERS: ReadonlySet<string> = new Set(['signal', 'traceparent', 'tracestate', 'baggage']);
 
-/** The context of a call with the trace to pass on. */
-export function contextWith(original: ServerCallContext, trail: TraceContext): ServerCallContext {
-  const { traceparent, tracestate, baggage } = original;
-  if (trail.traceparent === undefined && tracestate === undefined && baggage === undefined) return original;
+/** The context of a call with the trace to pass on. Calls over HTTP take it in, others are copied. */
+export function contextWith(original: ServerCallContext, trail: TraceContext, traceId?: string): ServerCallContext {
+  if (enterTrace(original, trail, traceId)) return original;
   const copy: object = new CopiedContext(original);
-  return Object.assign(copy as ServerCallContext, traceparent !== undefined && { traceparent }, trail);
+  return Object.assign(copy as ServerCallContext, trail);
 }

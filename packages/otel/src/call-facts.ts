@@ -1,4 +1,4 @@
-import { type Attributes, type Span, SpanStatusCode } from '@opentelemetry/api';
+import { type Span, SpanStatusCode } from '@opentelemetry/api';
 import { A2AError, ERROR_NUMBERS, type StreamResponse, type Task } from 'parley-a2a';
 import type { InterceptedCall } from 'parley-a2a/server';
 import { DRAFT, STABLE } from './conventions.js';
@@ -11,41 +11,38 @@ export function methodOf({ operation }: Pick<AnyCall, 'operation'>): string {
   return operation.charAt(0).toUpperCase() + operation.slice(1);
 }
 
-/** The ids in a request, as attributes; never its content. */
-export function requestFacts({ request }: Pick<AnyCall, 'request'>): Attributes {
-  const facts: Attributes = {};
-  if (request.tenant) facts[DRAFT.tenant] = request.tenant;
+/** Records the ids in a request; never its content. */
+export function setRequestFacts(span: Span, { request }: Pick<AnyCall, 'request'>): void {
+  if (request.tenant) span.setAttribute(DRAFT.tenant, request.tenant);
   if ('message' in request) {
     const { messageId, taskId, contextId, referenceTaskIds } = request.message;
-    facts[DRAFT.messageId] = messageId;
-    if (taskId !== undefined) facts[DRAFT.taskId] = taskId;
-    if (contextId !== undefined) facts[DRAFT.conversation] = contextId;
-    if (referenceTaskIds?.length) facts[DRAFT.references] = [...referenceTaskIds];
+    span.setAttribute(DRAFT.messageId, messageId);
+    if (taskId !== undefined) span.setAttribute(DRAFT.taskId, taskId);
+    if (contextId !== undefined) span.setAttribute(DRAFT.conversation, contextId);
+    if (referenceTaskIds?.length) span.setAttribute(DRAFT.references, [...referenceTaskIds]);
   } else if ('taskId' in request && typeof request.taskId === 'string') {
-    facts[DRAFT.taskId] = request.taskId;
+    span.setAttribute(DRAFT.taskId, request.taskId);
   } else if ('id' in request && typeof request.id === 'string') {
-    facts[DRAFT.taskId] = request.id;
+    span.setAttribute(DRAFT.taskId, request.id);
   }
-  return facts;
 }
 
-/** The task, its state and its context in an answer or an event, as attributes. */
-export function answerFacts(answer: unknown): Attributes {
-  if (typeof answer !== 'object' || answer === null) return {};
+/** Records the task, its state and its context of an answer or an event. */
+export function setAnswerFacts(span: Span, answer: unknown): void {
+  if (typeof answer !== 'object' || answer === null) return;
   const { task, message, statusUpdate } = answer as Partial<StreamResponse>;
-  if (message !== undefined) return contextFact(message.contextId);
-  if (statusUpdate !== undefined) {
-    const { taskId, contextId, status } = statusUpdate;
-    return { [DRAFT.taskId]: taskId, [DRAFT.taskState]: status.state, ...contextFact(contextId) };
+  let contextId: string | undefined;
+  if (message !== undefined) contextId = message.contextId;
+  else if (statusUpdate !== undefined) {
+    contextId = statusUpdate.contextId;
+    span.setAttribute(DRAFT.taskId, statusUpdate.taskId).setAttribute(DRAFT.taskState, statusUpdate.status.state);
+  } else {
+    const shown = task ?? ('status' in answer && 'id' in answer ? (answer as Task) : undefined);
+    if (shown === undefined) return;
+    contextId = shown.contextId;
+    span.setAttribute(DRAFT.taskId, shown.id).setAttribute(DRAFT.taskState, shown.status.state);
   }
-  const shown = task ?? ('status' in answer && 'id' in answer ? (answer as Task) : undefined);
-  if (shown === undefined) return {};
-  const { id, contextId, status } = shown;
-  return { [DRAFT.taskId]: id, [DRAFT.taskState]: status.state, ...contextFact(contextId) };
-}
-
-function contextFact(contextId: string | undefined): Attributes {
-  return contextId === undefined ? {} : { [DRAFT.conversation]: contextId };
+  if (contextId !== undefined) span.setAttribute(DRAFT.conversation, contextId);
 }
 
 /** The type of an error: the number of the specification as text (Spec §5.4), or the name of the error. */

@@ -1,25 +1,22 @@
+import { type Attributes, context, type Link, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import {
-  type Attributes,
-  context,
-  createContextKey,
-  isValidTraceId,
-  type Link,
-  ROOT_CONTEXT,
-  type Span,
-  SpanKind,
-  SpanStatusCode,
-  type Tracer,
-  trace,
-} from '@opentelemetry/api';
-import type { LostAttempt, TraceContext, TracedDelivery, TracedResult, TracedTool, Tracing } from 'parley-a2a/kit';
+  isSampled,
+  type LostAttempt,
+  type TraceContext,
+  type TracedDelivery,
+  type TracedResult,
+  type TracedTool,
+  type Tracing,
+} from 'parley-a2a/kit';
 import { failSpan, toolErrorType } from './call-facts.js';
 import type { Content } from './content.js';
 import { DRAFT, OWN, STABLE } from './conventions.js';
+import type { Instruments } from './instruments.js';
 import { type Propagation, spanContextOf, traceparentOf } from './trace-context.js';
 
 /** Options of `ServerSpans`. */
 interface ServerSpansOptions {
-  readonly tracer: Tracer;
+  readonly instruments: Instruments;
   readonly passing: Propagation;
   readonly content: Content;
   /** The attributes of each agent, by the id of its task space. */
@@ -29,16 +26,6 @@ interface ServerSpansOptions {
 /** The type of the error of spans that ended with their process. */
 const LOST = 'process_lost';
 
-/** The entry of a context that is called with the id of the trace of a request. */
-const NAMED = createContextKey('parley-a2a request');
-
-/** Tells the request of a context the id of its trace. */
-export function nameTrace(span: Span): void {
-  const named = context.active().getValue(NAMED) as ((traceId: string) => void) | undefined;
-  const { traceId } = span.spanContext();
-  if (isValidTraceId(traceId)) named?.(traceId);
-}
-
 /** Makes the spans of a server beside those of calls and turns. */
 export class ServerSpans implements Tracing {
   readonly #options: ServerSpansOptions;
@@ -47,8 +34,8 @@ export class ServerSpans implements Tracing {
     this.#options = options;
   }
 
-  request<Result>(named: (traceId: string) => void, run: () => Result): Result {
-    return context.with(context.active().setValue(NAMED, named), run);
+  get isOn(): boolean {
+    return this.#options.instruments.isTracing;
   }
 
   active(): TraceContext {
@@ -56,8 +43,11 @@ export class ServerSpans implements Tracing {
   }
 
   lost({ agent, taskId, contextId, messageId, attempt, cause, trace: stored, since, fate }: LostAttempt) {
-    const { tracer, passing, agents } = this.#options;
+    const { passing, agents } = this.#options;
+    const { tracer } = this.#options.instruments;
     const { call, traceparent, before } = stored ?? {};
+    // A sampler had dropped the call, and its turn with it.
+    if (stored === undefined && cause.traceparent !== undefined && !isSampled(cause.traceparent)) return undefined;
     const facts = { ...agents.get(agent), [DRAFT.taskId]: taskId, [DRAFT.conversation]: contextId };
     let parent = ROOT_CONTEXT;
     if (call !== undefined) {
@@ -79,7 +69,7 @@ export class ServerSpans implements Tracing {
       kind: SpanKind.INTERNAL,
       attributes,
       startTime: since,
-      links: linksTo({ ...(call ? {} : { cause }), before }),
+      links: linksTo(call === undefined ? cause : undefined, before),
     };
     const span = tracer.startSpan(turnName(facts), options, parent);
     span.setStatus({ code: SpanStatusCode.ERROR }).end();
@@ -90,7 +80,7 @@ export class ServerSpans implements Tracing {
     { taskId, contextId, configId, seq, attempt, url, cause, before }: TracedDelivery,
     send: (headers: Readonly<Record<string, string>>) => Promise<Result>,
   ): Promise<Result> {
-    const { tracer, passing } = this.#options;
+    const { instruments, passing } = this.#options;
     const attributes = {
       [DRAFT.taskId]: taskId,
       ...(contextId !== undefined && { [DRAFT.conversation]: contextId }),
@@ -100,8 +90,9 @@ export class ServerSpans implements Tracing {
       [STABLE.httpMethod]: 'POST',
       ...addressFacts(url),
     };
-    const links = linksTo({ cause: { traceparent: cause }, before });
-    const span = tracer.startSpan('send push_notification', { kind: SpanKind.CLIENT, attributes, links }, ROOT_CONTEXT);
+    const links = linksTo({ traceparent: cause }, before);
+    const options = { kind: SpanKind.CLIENT, attributes, links };
+    const span = instruments.tracer.startSpan('send push_notification', options, ROOT_CONTEXT);
     const within = trace.setSpan(ROOT_CONTEXT, span);
     try {
       const result = await context.with(within, () => send(passing.write(within)));
@@ -118,7 +109,7 @@ export class ServerSpans implements Tracing {
   }
 
   tool<Result>({ name, callId, taskId, input }: TracedTool, run: () => Result): Result {
-    const { tracer, content } = this.#options;
+    const { instruments, content } = this.#options;
     const attributes = {
       [DRAFT.operation]: 'execute_tool',
       [DRAFT.toolName]: name,
@@ -126,7 +117,7 @@ export class ServerSpans implements Tracing {
       [DRAFT.toolType]: 'function',
       ...(taskId !== undefined && { [DRAFT.taskId]: taskId }),
     };
-    const span = tracer.startSpan(`execute_tool ${name}`, { kind: SpanKind.INTERNAL, attributes });
+    const span = instruments.tracer.startSpan(`execute_tool ${name}`, { kind: SpanKind.INTERNAL, attributes });
     content.recordJson(span, DRAFT.toolInput, input);
     const ended = (result: unknown) => {
       if (content.isRecorded && typeof result === 'object' && result !== null && 'value' in result)
@@ -156,15 +147,14 @@ export function turnName(agent: Attributes): string {
 }
 
 /** Links to the call or the event that brought a span, and to the span before it. */
-export function linksTo({ cause, before }: { readonly cause?: TraceContext; readonly before?: string | undefined }) {
-  const links: Link[] = [];
-  const add = (kind: string, given: TraceContext) => {
-    const linked = spanContextOf(given);
-    if (linked !== undefined) links.push({ context: linked, attributes: { [OWN.link]: kind } });
-  };
-  if (cause !== undefined) add('cause', cause);
-  if (before !== undefined) add('before', { traceparent: before });
-  return links;
+export function linksTo(cause: TraceContext | undefined, before: string | undefined): Link[] {
+  const causes = cause === undefined ? [] : linkTo('cause', cause);
+  return before === undefined ? causes : [...causes, ...linkTo('before', { traceparent: before })];
+}
+
+function linkTo(kind: string, given: TraceContext): Link[] {
+  const context = spanContextOf(given);
+  return context === undefined ? [] : [{ context, attributes: { [OWN.link]: kind } }];
 }
 
 function lostFacts(traceparent: string | undefined): Attributes {

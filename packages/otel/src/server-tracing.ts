@@ -1,19 +1,29 @@
-import { type Attributes, type Context, context, type Meter, type Span, SpanKind, trace } from '@opentelemetry/api';
+import {
+  type Attributes,
+  type Context,
+  context,
+  type Meter,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  trace,
+} from '@opentelemetry/api';
 import type { AgentExecutor } from 'parley-a2a';
 import type { HostEndpoint, HostExtension } from 'parley-a2a/binding-kit';
 import type { ClientCallContext } from 'parley-a2a/client';
-import { type AgentPlace, type AroundAgent, mapHandler, type TraceContext, type WaitingCall } from 'parley-a2a/kit';
+import { type AgentPlace, type AroundAgent, mapHandler, type TraceContext } from 'parley-a2a/kit';
 import type { Interceptor } from 'parley-a2a/server';
 import { contextWith } from './call-context.js';
-import { methodOf, requestFacts } from './call-facts.js';
+import { methodOf, setRequestFacts } from './call-facts.js';
 import { clientInterceptor } from './client-interceptor.js';
 import { Content, type ContentOptions } from './content.js';
 import { DRAFT } from './conventions.js';
 import type { Instruments } from './instruments.js';
-import { nameTrace, ServerSpans } from './server-spans.js';
+import { ServerSpans } from './server-spans.js';
 import { Propagation } from './trace-context.js';
-import { tracedAgent } from './traced-agent.js';
-import { traceCall } from './traced-call.js';
+import { type TurnCourse, tracedAgent } from './traced-agent.js';
+import { passCall, traceCall } from './traced-call.js';
+import { WaitingCalls } from './waiting-calls.js';
 
 /** The key under which instrumentations of HTTP keep the span of a request, for those of frameworks. */
 const RPC_METADATA = Symbol.for('OpenTelemetry SDK Context Key RPC_METADATA');
@@ -22,13 +32,14 @@ const RPC_METADATA = Symbol.for('OpenTelemetry SDK Context Key RPC_METADATA');
 export class ServerTracing implements HostExtension {
   readonly callInterceptor: Interceptor<ClientCallContext>;
   readonly turnPorts: { readonly tracing: ServerSpans };
+  /** The meter of the application, for the metrics of the host. */
+  declare readonly meter?: Meter;
   readonly #instruments: Instruments;
   readonly #passing: Propagation;
   readonly #content: Content;
-  /** Each call whose caller waits for the turn, by its `traceparent`. */
-  readonly #waiting = new Map<string, WaitingCall>();
-  /** Ends each turn that runs. */
-  readonly #open = new Set<() => void>();
+  readonly #waiting = new WaitingCalls();
+  /** The turns that run. */
+  readonly #open = new Set<TurnCourse>();
   readonly #agents = new Map<string, Attributes>();
 
   constructor(instruments: Instruments, options: { readonly baggage?: readonly string[]; content?: ContentOptions }) {
@@ -37,12 +48,8 @@ export class ServerTracing implements HostExtension {
     this.#content = new Content(options.content);
     this.callInterceptor = clientInterceptor(instruments, this.#passing);
     const [passing, content, agents] = [this.#passing, this.#content, this.#agents];
-    this.turnPorts = { tracing: new ServerSpans({ tracer: instruments.tracer, passing, content, agents }) };
-  }
-
-  /** The meter of the host, for its metrics. */
-  get meter(): Meter {
-    return this.#instruments.meter;
+    this.turnPorts = { tracing: new ServerSpans({ instruments, passing, content, agents }) };
+    if (instruments.meter !== undefined) this.meter = instruments.meter;
   }
 
   endpoints(): readonly HostEndpoint[] {
@@ -51,62 +58,70 @@ export class ServerTracing implements HostExtension {
 
   /** Ends the spans of turns that did not end within the grace. */
   async close(): Promise<void> {
-    for (const end of this.#open) end();
+    for (const turn of this.#open) turn.close();
   }
 
-  aroundAgent({ id, name, version }: AgentPlace): AroundAgent {
-    const agent: Attributes = { [DRAFT.agentName]: name, [DRAFT.agentVersion]: version };
+  aroundAgent({ id, name: agentName, version, hasEngine }: AgentPlace): AroundAgent {
+    const agent: Attributes = { [DRAFT.agentName]: agentName, [DRAFT.agentVersion]: version };
     this.#agents.set(id, agent);
     const [instruments, passing, content, open] = [this.#instruments, this.#passing, this.#content, this.#open];
+    const waiting = this.#waiting;
     return {
       handler: (handler) =>
         mapHandler(handler, (operation, method) => {
           const name = methodOf({ operation });
-          const common = { [DRAFT.method]: name, ...agent };
+          // Those for samplers. A dropped call pays for each.
+          const attributes = { [DRAFT.method]: name, [DRAFT.agentName]: agentName };
+          // After its first event, the engine reads the storage for a subscription only.
+          const readsWithin = !hasEngine || operation === 'subscribeToTask';
           return (request, given) => {
+            if (!instruments.isTracing) return method(request, given);
             const { version: spoken, traceparent: parent } = given;
-            const { span, isBorrowed, within } = this.#spanOf(name, { ...common, [DRAFT.version]: spoken }, given);
+            const { span, isBorrowed, within, isClean } = this.#spanOf(name, attributes, given);
             const trail = passing.write(within);
             const { traceparent } = trail;
-            // No SDK of the application makes spans.
-            if (traceparent === undefined) return method(request, contextWith(given, trail));
-            nameTrace(span);
-            if (span.isRecording()) span.setAttributes(requestFacts({ request }));
-            const waits = isAwaited(request);
-            if (waits) {
-              const call = { traceparent, method: name, since: Date.now(), ...(parent !== undefined && { parent }) };
-              this.#waiting.set(traceparent, call);
+            // The application makes no spans here.
+            if (traceparent === undefined) return method(request, contextWith(given, { traceparent: parent }));
+            const make = () => method(request, contextWith(given, trail, span.spanContext().traceId));
+            const isAwaited = isAwaitedMessage(request);
+            if (!span.isRecording()) {
+              if (isAwaited) waiting.drop(traceparent);
+              return passCall({ within, readsWithin }, make);
             }
-            const over = () => void (waits && this.#waiting.delete(traceparent));
-            const call = { operation, request, span, within, isBorrowed, version: spoken, instruments, over };
-            return traceCall({ ...call, kind: 'server' }, () => method(request, contextWith(given, trail)));
+            span.setAttribute(DRAFT.agentVersion, version).setAttribute(DRAFT.version, spoken);
+            setRequestFacts(span, { request });
+            const over = isAwaited
+              ? waiting.add(
+                  { traceparent, method: name, parent },
+                  isClean ? within : trace.setSpan(passing.readBaggage(given), span),
+                )
+              : undefined;
+            return traceCall({ operation, request, span, within, isBorrowed, readsWithin, over }, make);
           };
         }),
       executor: (executor: AgentExecutor) =>
-        tracedAgent(executor, {
-          ...{ instruments, passing, content, open, agent },
-          waitingCall: (traceparent) => this.#waiting.get(traceparent),
-        }),
+        tracedAgent(executor, { instruments, passing, content, open, agent, waiting }),
     };
   }
 
   /** The span of an instrumentation around the call, or a new one. */
   #spanOf(name: string, attributes: Attributes, given: TraceContext) {
     const active = context.active();
-    const around = serverSpanIn(active);
+    const around = active === ROOT_CONTEXT ? undefined : serverSpanIn(active);
     if (around !== undefined) {
       // The conventions keep the names of spans of gRPC.
       if (!('rpc.system' in around.attributes)) around.updateName(name);
-      return { span: around.setAttributes(attributes), isBorrowed: true, within: active };
+      return { span: around.setAttributes(attributes), isBorrowed: true, within: active, isClean: false };
     }
-    const parent = trace.getSpan(active) === undefined ? this.#passing.read(given) : active;
+    const isClean = trace.getSpan(active) === undefined;
+    const parent = isClean ? this.#passing.read(given) : active;
     const span = this.#instruments.tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, parent);
-    return { span, isBorrowed: false, within: trace.setSpan(parent, span) };
+    return { span, isBorrowed: false, within: trace.setSpan(parent, span), isClean };
   }
 }
 
 /** True for a message whose caller waits for the end of the turn, or follows its events. */
-function isAwaited(request: object): boolean {
+function isAwaitedMessage(request: object): boolean {
   if (!('message' in request)) return false;
   const { configuration } = request as { readonly configuration?: { readonly returnImmediately?: boolean } };
   return configuration?.returnImmediately !== true;
@@ -116,13 +131,13 @@ type ServerSpan = Span & { readonly attributes: Attributes };
 
 /** The span of the request. Instrumentations of frameworks make other spans below it. */
 function serverSpanIn(active: Context): ServerSpan | undefined {
-  const metadata = active.getValue(RPC_METADATA) as { readonly span?: Span } | undefined;
-  return [trace.getSpan(active), metadata?.span].find((span) => span !== undefined && isServerSpan(span)) as
-    | ServerSpan
-    | undefined;
+  const span = trace.getSpan(active);
+  if (span !== undefined && isServerSpan(span)) return span;
+  const around = (active.getValue(RPC_METADATA) as { readonly span?: Span } | undefined)?.span;
+  return around !== undefined && isServerSpan(around) ? around : undefined;
 }
 
 /** Spans of an SDK tell their kind and their attributes. */
-function isServerSpan(span: Span): boolean {
+function isServerSpan(span: Span): span is ServerSpan {
   return span.isRecording() && 'kind' in span && span.kind === SpanKind.SERVER && 'attributes' in span;
 }

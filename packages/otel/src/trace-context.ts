@@ -28,10 +28,11 @@ export class Propagation {
   }
 
   /** The context of a call: `base` with the remote span, and with the baggage unless it has some. */
-  read({ baggage, ...given }: TraceContext, base = ROOT_CONTEXT): Context {
+  read(given: TraceContext, base = ROOT_CONTEXT): Context {
     const parent = spanContextOf(given);
     const within = parent === undefined ? base : trace.setSpanContext(base, parent);
-    return propagation.getBaggage(base) === undefined ? this.#withBaggage(within, baggage) : within;
+    if (given.baggage === undefined || propagation.getBaggage(base) !== undefined) return within;
+    return this.#withBaggage(within, given.baggage);
   }
 
   /** The baggage of a call, without its span. */
@@ -44,14 +45,14 @@ export class Propagation {
     const span = trace.getSpanContext(within);
     const traceparent = span && traceparentOf(span);
     if (span === undefined || traceparent === undefined) return {};
+    const written: { traceparent: string; tracestate?: string; baggage?: string } = { traceparent };
     const tracestate = span.traceState?.serialize() ?? '';
+    if (tracestate !== '' && tracestate.length <= STATE_LENGTH) written.tracestate = tracestate;
+    if (this.#allowed.size === 0) return written;
     const entries = this.#passed(propagation.getBaggage(within));
     const baggage = entries.map(([key, value]) => `${key}=${encodeURIComponent(value)}`).join(',');
-    return {
-      traceparent,
-      ...(tracestate !== '' && tracestate.length <= STATE_LENGTH && { tracestate }),
-      ...(baggage !== '' && { baggage }),
-    };
+    if (baggage !== '') written.baggage = baggage;
+    return written;
   }
 
   #withBaggage(within: Context, header: string | undefined): Context {
@@ -87,7 +88,8 @@ function pairOf(member: string): readonly [string, string] {
 }
 
 /** The span that a trace context names; undefined if it names none. */
-export function spanContextOf({ traceparent = '', tracestate }: TraceContext): SpanContext | undefined {
+export function spanContextOf({ traceparent, tracestate }: TraceContext): SpanContext | undefined {
+  if (traceparent === undefined) return undefined;
   const [, traceId = '', spanId = '', flags = ''] = TRACEPARENT.exec(traceparent) ?? [];
   const state =
     tracestate !== undefined && tracestate.length <= STATE_LENGTH ? createTraceState(tracestate) : undefined;
@@ -99,5 +101,5 @@ export function spanContextOf({ traceparent = '', tracestate }: TraceContext): S
 /** The `traceparent` of a span; undefined for a span that no tracer made. */
 export function traceparentOf(span: SpanContext): string | undefined {
   if (!isSpanContextValid(span)) return undefined;
-  return `00-${span.traceId}-${span.spanId}-${(span.traceFlags & 1).toString(16).padStart(2, '0')}`;
+  return `00-${span.traceId}-${span.spanId}-0${span.traceFlags & 1}`;
 }

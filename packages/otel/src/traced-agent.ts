@@ -1,21 +1,13 @@
-import {
-  type Attributes,
-  type Context,
-  context,
-  isSpanContextValid,
-  type Span,
-  SpanKind,
-  SpanStatusCode,
-  trace,
-} from '@opentelemetry/api';
+import { type Attributes, type Context, context, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { AgentExecutor, EventQueue, RequestContext } from 'parley-a2a';
-import { turnTrace, type WaitingCall } from 'parley-a2a/kit';
+import { type TraceContext, type TurnTrace, turnTrace } from 'parley-a2a/kit';
 import { failSpan } from './call-facts.js';
 import type { Content } from './content.js';
 import { DRAFT, OWN, STABLE } from './conventions.js';
 import type { Instruments } from './instruments.js';
 import { linksTo, turnName } from './server-spans.js';
 import { type Propagation, traceparentOf } from './trace-context.js';
+import type { WaitingCalls } from './waiting-calls.js';
 import { WatchedEvents } from './watched-events.js';
 
 /** Options of `tracedAgent`. */
@@ -25,80 +17,60 @@ interface TracedAgentOptions {
   readonly content: Content;
   /** Attributes of every span of the agent. */
   readonly agent: Attributes;
-  /** The call with this `traceparent`, if its caller waits for its turn. */
-  readonly waitingCall: (traceparent: string) => WaitingCall | undefined;
-  /** Functions that end the turns that run. */
-  readonly open: Set<() => void>;
+  /** The calls whose callers wait for their turns. */
+  readonly waiting: WaitingCalls;
+  /** The turns that run. */
+  readonly open: Set<TurnCourse>;
 }
 
 /** The type of the error of a turn that the end of its server has cut off. */
 const CLOSED = 'server_closed';
-
-interface TurnSpan {
-  readonly span: Span;
-  readonly within: Context;
-}
 
 /**
  * The agent, each of whose turns is a span. The span is a child of the call that waits for the turn. Otherwise it
  * begins a trace of its own, with a link to the call that brought the message.
  */
 export function tracedAgent(executor: AgentExecutor, options: TracedAgentOptions): AgentExecutor {
-  const { instruments, passing, content, agent, waitingCall, open } = options;
+  const { instruments, passing, content, agent, waiting, open } = options;
   const { replies, resumable, artifactEnd, extensions } = executor;
-  const attributes = { ...agent, [DRAFT.operation]: 'invoke_agent' };
-  const begin = (turn: RequestContext) => {
-    const traces = turnTrace(turn);
-    const cause = traces?.cause ?? { traceparent: turn.traceparent };
-    const call = cause.traceparent === undefined ? undefined : waitingCall(cause.traceparent);
-    const links = linksTo({ ...(call === undefined && { cause }), before: traces?.before });
-    const parent = call === undefined ? passing.readBaggage(cause) : passing.read(cause);
-    const span = instruments.tracer.startSpan(turnName(agent), { kind: SpanKind.INTERNAL, attributes, links }, parent);
-    const traceparent = traceparentOf(span.spanContext());
-    if (traceparent !== undefined) traces?.begin(traceparent, turn.clock.now(), call);
-    return { span, within: trace.setSpan(parent, span) };
-  };
-  // `cancel` of the agent gets the queue that `execute` has got.
-  const watched = new WeakMap<EventQueue, EventQueue>();
-  const record = async (turn: RequestContext, events: EventQueue, { span, within }: TurnSpan): Promise<void> => {
-    const { message, taskId, contextId, attempt } = turn;
-    span.setAttributes({
+  const name = turnName(agent);
+  const begin = (turn: RequestContext, traces: TurnTrace | undefined, cause: TraceContext) => {
+    const { taskId, contextId, message, attempt } = turn;
+    const attributes = {
+      ...agent,
+      [DRAFT.operation]: 'invoke_agent',
       [DRAFT.taskId]: taskId,
       [DRAFT.conversation]: contextId,
       [DRAFT.messageId]: message.messageId,
       [OWN.attempt]: attempt,
-    });
-    const states = new WatchedEvents(events, content.isRecorded);
-    watched.set(events, states);
-    const end = (): void => {
-      if (!open.delete(close)) return;
-      const { last, text } = states;
-      if (text !== '') content.record(span, DRAFT.output, text);
-      span.setAttributes(last === undefined ? {} : { [DRAFT.taskState]: last }).end();
     };
-    const close = (): void => {
-      span.setAttributes({ [STABLE.errorType]: CLOSED }).setStatus({ code: SpanStatusCode.ERROR });
-      end();
-    };
-    open.add(close);
-    content.record(span, DRAFT.input, turn.text);
-    try {
-      await context.with(within, () => executor.execute(turn, states));
-      if (states.last === 'TASK_STATE_FAILED') span.setStatus({ code: SpanStatusCode.ERROR });
-    } catch (error) {
-      failSpan(span, error);
-      throw error;
-    } finally {
-      end();
-    }
+    const waited = cause.traceparent === undefined ? undefined : waiting.get(cause.traceparent);
+    const parent = waited?.within ?? passing.readBaggage(cause);
+    const links = linksTo(waited === undefined ? cause : undefined, traces?.before);
+    const span = instruments.tracer.startSpan(name, { kind: SpanKind.INTERNAL, attributes, links }, parent);
+    const traceparent = traceparentOf(span.spanContext());
+    if (traceparent !== undefined) traces?.begin(traceparent, turn.clock.now(), waited?.call);
+    return { span, traceparent, within: trace.setSpan(parent, span) };
   };
+  // `cancel` of the agent gets the queue that `execute` has got.
+  const watched = new WeakMap<EventQueue, EventQueue>();
   return {
     execute: (turn, events) => {
-      const made = begin(turn);
-      if (made.span.isRecording()) return record(turn, events, made);
-      // A span that a sampler has dropped is the parent of others. Without an SDK there is none.
-      if (!isSpanContextValid(made.span.spanContext())) return executor.execute(turn, events);
-      return context.with(made.within, () => executor.execute(turn, events));
+      if (!instruments.isTracing) return executor.execute(turn, events);
+      const traces = turnTrace(turn);
+      const cause = traces?.cause ?? { traceparent: turn.traceparent };
+      // A turn is dropped with the call that waits for it.
+      if (cause.traceparent !== undefined && waiting.takeDropped(cause.traceparent))
+        return runWithin(droppedContext(cause, passing), () => executor.execute(turn, events));
+      const { span, traceparent, within } = begin(turn, traces, cause);
+      // The application makes no spans here.
+      if (traceparent === undefined) return executor.execute(turn, events);
+      if (!span.isRecording()) return runWithin(within, () => executor.execute(turn, events));
+      const texts = content.isRecorded ? new WatchedEvents(events) : undefined;
+      if (texts !== undefined) watched.set(events, texts);
+      content.record(span, DRAFT.input, turn.text);
+      const course = new TurnCourse({ span, traces, texts, content, open });
+      return course.run(() => context.with(within, () => executor.execute(turn, texts ?? events)));
     },
     ...(executor.cancel && { cancel: (turn, events) => executor.cancel?.(turn, watched.get(events) ?? events) }),
     ...(replies !== undefined && { replies }),
@@ -106,4 +78,74 @@ export function tracedAgent(executor: AgentExecutor, options: TracedAgentOptions
     ...(artifactEnd !== undefined && { artifactEnd }),
     ...(extensions !== undefined && { extensions }),
   };
+}
+
+/** The context of a dropped call. The turn mostly begins within it. */
+function droppedContext(cause: TraceContext, passing: Propagation): Context {
+  const active = context.active();
+  const spanId = trace.getSpanContext(active)?.spanId;
+  return spanId !== undefined && cause.traceparent?.includes(spanId) === true ? active : passing.read(cause);
+}
+
+function runWithin<Result>(within: Context, run: () => Result): Result {
+  return within === context.active() ? run() : context.with(within, run);
+}
+
+interface TurnCourseOptions {
+  readonly span: Span;
+  readonly traces: TurnTrace | undefined;
+  /** The queue that keeps the texts of the agent. Absent: they are not recorded. */
+  readonly texts: WatchedEvents | undefined;
+  readonly content: Content;
+  /** Has the course until it ends. */
+  readonly open: Set<TurnCourse>;
+}
+
+/** The course of a recorded turn. Its span ends once. */
+export class TurnCourse {
+  readonly #options: TurnCourseOptions;
+
+  constructor(options: TurnCourseOptions) {
+    this.#options = options;
+    options.open.add(this);
+  }
+
+  run<Result>(execute: () => Result): Result {
+    let running: Result;
+    try {
+      running = execute();
+    } catch (error) {
+      this.#failed(error);
+      throw error;
+    }
+    if (running === undefined) this.#returned();
+    // The engine handles the rejection of the agent itself.
+    else Promise.resolve(running).then(this.#returned, this.#failed);
+    return running;
+  }
+
+  /** Ends the span of a turn that has not ended in time. */
+  close(): void {
+    this.#options.span.setAttribute(STABLE.errorType, CLOSED).setStatus({ code: SpanStatusCode.ERROR });
+    this.#end();
+  }
+
+  readonly #returned = (): void => {
+    const { span, traces } = this.#options;
+    if (traces?.state === 'TASK_STATE_FAILED') span.setStatus({ code: SpanStatusCode.ERROR });
+    this.#end();
+  };
+
+  readonly #failed = (error: unknown): void => {
+    failSpan(this.#options.span, error);
+    this.#end();
+  };
+
+  #end(): void {
+    const { span, traces, texts, content, open } = this.#options;
+    if (!open.delete(this)) return;
+    if (texts !== undefined && texts.text !== '') content.record(span, DRAFT.output, texts.text);
+    if (traces?.state !== undefined) span.setAttribute(DRAFT.taskState, traces.state);
+    span.end();
+  }
 }

@@ -224,6 +224,17 @@ it('a span of an instrumentation of HTTP is enriched in the place of a second on
   ]);
 });
 
+it('a call that a sampler has dropped leaves no span of a lost attempt', () => {
+  const cause = { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-00` };
+  const attempt = { agent: '/', taskId: 't', contextId: 'c', messageId: 'm', attempt: 1, since: 1, fate: 'run' };
+  const tracing = serverTracing().turnPorts?.tracing ?? expect.unreachable();
+  expect(tracing.lost({ ...attempt, cause, trace: undefined })).toBeUndefined();
+  expect(spans()).toEqual([]);
+  const sampled = { traceparent: cause.traceparent.replace(/0$/, '1') };
+  expect(tracing.lost({ ...attempt, cause: sampled, trace: undefined })).toBeDefined();
+  expect(spans()).toHaveLength(1);
+});
+
 it('metrics have the durations of calls and turns, without ids', async () => {
   const { client } = await served();
   await client.sendMessage({ message: message('hello') });

@@ -1,4 +1,4 @@
-import type { EventQueue, TaskState } from 'parley-a2a';
+import type { EventQueue } from 'parley-a2a';
 
 type Status = Parameters<EventQueue['complete']>;
 
@@ -6,18 +6,15 @@ type Status = Parameters<EventQueue['complete']>;
 const MOST_KEPT = 65_536;
 
 /**
- * The queue of a turn. It also tells the last state that the agent has published by a method, and its texts if they are
- * asked for. It is an object of its own, because methods that are replaced on the queue slow down every event.
+ * The queue of a turn, which also keeps its texts. It is an object of its own, because methods that are replaced on the
+ * queue slow down every event.
  */
 export class WatchedEvents implements EventQueue {
-  last: TaskState | undefined;
   #text = '';
   readonly #events: EventQueue;
-  readonly #keepsTexts: boolean;
 
-  constructor(events: EventQueue, keepsTexts: boolean) {
+  constructor(events: EventQueue) {
     this.#events = events;
-    this.#keepsTexts = keepsTexts;
   }
 
   /** The first texts of the agent, by lines. */
@@ -40,37 +37,31 @@ export class WatchedEvents implements EventQueue {
   }
 
   inputRequired(...status: Status): Promise<void> {
-    this.last = 'TASK_STATE_INPUT_REQUIRED';
     this.#keep(status[0]);
     return this.#events.inputRequired(...status);
   }
 
   authRequired(...status: Status): Promise<void> {
-    this.last = 'TASK_STATE_AUTH_REQUIRED';
     this.#keep(status[0]);
     return this.#events.authRequired(...status);
   }
 
   complete(...status: Status): Promise<void> {
-    this.last = 'TASK_STATE_COMPLETED';
     this.#keep(status[0]);
     return this.#events.complete(...status);
   }
 
   fail(...status: Status): Promise<void> {
-    this.last = 'TASK_STATE_FAILED';
     this.#keep(status[0]);
     return this.#events.fail(...status);
   }
 
   reject(...status: Status): Promise<void> {
-    this.last = 'TASK_STATE_REJECTED';
     this.#keep(status[0]);
     return this.#events.reject(...status);
   }
 
   cancel(...status: Status): Promise<void> {
-    this.last = 'TASK_STATE_CANCELED';
     this.#keep(status[0]);
     return this.#events.cancel(...status);
   }
@@ -88,7 +79,7 @@ export class WatchedEvents implements EventQueue {
   }
 
   #keep(content: unknown): void {
-    if (!this.#keepsTexts || typeof content !== 'string' || this.#text.length >= MOST_KEPT) return;
+    if (typeof content !== 'string' || this.#text.length >= MOST_KEPT) return;
     this.#text = (this.#text === '' ? content : `${this.#text}\n${content}`).slice(0, MOST_KEPT);
   }
 }

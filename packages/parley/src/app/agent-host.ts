@@ -186,7 +186,6 @@ export class AgentHost {
       authenticators: authenticator === undefined ? authenticatorsOf(this.#agents) : [authenticator],
       readiness: this.#readiness,
       metrics: this.#metrics,
-      tracing: turnPorts.tracing,
       start: this.#start,
       loadRates: this.#ratesOf(options),
       groupOf: this.#groupOf,

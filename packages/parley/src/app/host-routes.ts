@@ -19,20 +19,14 @@ import { allowedOrigins } from './middleware/cors.js';
 import type { Access } from './middleware/gate.js';
 import type { LoadRates } from './middleware/loaded-rates.js';
 import { onceStarted, type StartOptions } from './middleware/once-started.js';
-import {
-  type Middleware,
-  type RequestWayOptions,
-  type RequestWayPorts,
-  requestWay,
-  throughWay,
-} from './middleware/request-way.js';
+import { type Middleware, type RequestWayOptions, requestWay, throughWay } from './middleware/request-way.js';
 import type { HostMetrics } from './observability/host-metrics.js';
 import type { Readiness } from './observability/readiness.js';
 import { originExchange } from './origin.js';
 import { prefixRouter } from './prefix-router.js';
 
 /** The mounts of a host, its extensions, and the ports of its middlewares. */
-interface HostRoutesOptions extends RequestWayOptions, Pick<RequestWayPorts, 'tracing'> {
+interface HostRoutesOptions extends RequestWayOptions {
   readonly mounts: readonly AgentMount[];
   readonly extensions: readonly HostExtension[];
   /** The authenticators for endpoints of the host itself: any one is enough. Empty: all callers may use them. */

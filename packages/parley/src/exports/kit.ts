@@ -6,6 +6,7 @@ export { KeySet, type TokenKeys } from '../auth/tokens/key-set.js';
 export { RemoteKeys } from '../auth/tokens/remote-keys.js';
 export { TokenDocuments, urlFault } from '../auth/tokens/token-documents.js';
 export { type KeyTimes, keySetSchema, keyTimesSchema } from '../auth/tokens/token-options.js';
+export { enterTrace } from '../bindings/http/call-context.js';
 export { globMatcher } from '../cache/glob.js';
 export { pendingOptions } from '../client/pending-options.js';
 export { isWaitOver } from '../client/task-waiting.js';
@@ -80,6 +81,7 @@ export { steadyLogger } from '../telemetry/steady-logger.js';
 export { LOG_LEVELS } from '../telemetry/text-logger.js';
 export {
   type AttemptTrace,
+  isSampled,
   type LostAttempt,
   type TraceContext,
   type TracedDelivery,

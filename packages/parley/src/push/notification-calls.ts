@@ -54,7 +54,7 @@ export class NotificationCalls {
 
   readonly send = (notification: Notification): Promise<AttemptResult> => {
     const { tracing } = this.#options;
-    return tracing === undefined ? this.#post(notification) : this.#callTraced(notification, tracing);
+    return tracing?.isOn === true ? this.#callTraced(notification, tracing) : this.#post(notification);
   };
 
   async #callTraced(notification: Notification, tracing: Tracing): Promise<AttemptResult> {

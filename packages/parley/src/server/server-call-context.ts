@@ -25,9 +25,9 @@ export interface ServerCallContext {
   /** The `Last-Event-ID` of a client that resumes a stream, as sent: the last sequence number that it has seen. */
   readonly lastEventId?: string;
   /** W3C trace context, as sent. The other two come with a `traceparent` only. */
-  readonly traceparent?: string;
-  readonly tracestate?: string;
-  readonly baggage?: string;
+  readonly traceparent?: string | undefined;
+  readonly tracestate?: string | undefined;
+  readonly baggage?: string | undefined;
   /** Called when the message is stored. From then on its body does not count as memory of a request. */
   readonly takenIn?: () => void;
   /** Aborts when the caller disconnects. Made at the first read. */

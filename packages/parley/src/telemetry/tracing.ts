@@ -10,6 +10,13 @@ export function traceIdIn(traceparent: string | undefined): string | undefined {
   return TRACEPARENT.exec(traceparent ?? '')?.[1];
 }
 
+/** True if the trace of a `traceparent` is recorded (W3C Trace Context §3.2.2.5.1). */
+export function isSampled(traceparent: string | undefined): traceparent is string {
+  return traceparent !== undefined && (Number.parseInt(traceparent.slice(FLAGS_AT), 16) & 1) === 1;
+}
+
+const FLAGS_AT = '00-'.length + 32 + '-'.length + 16 + '-'.length;
+
 const TRACEPARENT = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}/;
 
 /** The call whose caller waits for a turn. Its span ends with the process of the turn. */
@@ -87,8 +94,8 @@ export interface TracedTool {
 
 /** Makes spans beside those of calls. `serverTracing()` of `parley-a2a-otel` is one. */
 export interface Tracing {
-  /** Runs the exchange of a request. `named` gets the id of its trace, once its span is known. */
-  request<Result>(named: (traceId: string) => void, run: () => Result): Result;
+  /** False as long as the application has registered no SDK. Then nothing is asked of it. */
+  readonly isOn: boolean;
   /** Ends the spans of an attempt in the place of its process. Returns the `traceparent` of the turn. */
   lost(attempt: LostAttempt): string | undefined;
   /** Makes an attempt to deliver within its span. `send` gets the headers that pass the trace on. */

@@ -100,7 +100,7 @@ export interface ToolResult {
  */
 export function runTool(execution: ToolExecution): ToolResult | Promise<ToolResult> {
   const tracing = tracingOf(execution.context);
-  if (tracing === undefined) return runToolOnce(execution);
+  if (tracing?.isOn !== true) return runToolOnce(execution);
   const { tool, input, context } = execution;
   const call = { name: tool.name, callId: context.callId, taskId: context.taskId, input };
   return tracing.tool(call, () => runToolOnce(execution));

@@ -8,7 +8,7 @@ import type { AuditLog, AuditRecord } from '../../telemetry/audit-log.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { errorAnswer } from '../json-answer.js';
 import { READ_METHODS } from './method-filter.js';
-import { REQUEST_ID, shortPath } from './observed-exchange.js';
+import { givenRequestId, shortPath } from './observed-exchange.js';
 
 /** The audit log of a host. */
 export interface AuditSetup {
@@ -173,7 +173,7 @@ function recordOf(
 ): AuditRecord {
   const { method, path, user, requestId, traceId } = request;
   const code = call === undefined || (call.code === 'OK' && status >= 400) ? codeOf(status) : call.code;
-  const callerRequestId = request.header('x-request-id');
+  const callerRequestId = givenRequestId(request);
   const known: Partial<Record<keyof AuditRecord, string | undefined>> = {
     address: addressOf(request),
     agent: call?.agent ?? file?.agent,
@@ -186,7 +186,7 @@ function recordOf(
     version: call?.version,
     requestId,
     traceId,
-    callerRequestId: callerRequestId !== undefined && REQUEST_ID.test(callerRequestId) ? callerRequestId : undefined,
+    callerRequestId,
   };
   return {
     id: ids.random(),

@@ -6,7 +6,7 @@ import type { Clock } from '../../runtime/clock.js';
 import type { IdSource } from '../../runtime/id-source.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { RequestMetrics } from '../../telemetry/request-metrics.js';
-import { type Tracing, traceIdIn } from '../../telemetry/tracing.js';
+import { traceIdIn } from '../../telemetry/tracing.js';
 import { type AnswerHeaders, allHeaders } from './answer-headers.js';
 
 /** The figures and the log of an exchange. */
@@ -16,22 +16,21 @@ interface Observers {
   readonly logger: Logger | undefined;
   readonly clock: Clock;
   readonly ids: IdSource;
-  /** Makes the spans of requests. Absent: none. */
-  readonly tracing?: Tracing | undefined;
   /** Headers for every answer that does not have them already. */
   readonly headers: AnswerHeaders;
 }
 
 /**
  * The exchange with figures and a log line for each request. Every request gets an id for answers and log lines: its
- * `X-Request-Id`, the trace of its `traceparent` or its span, or a new id.
+ * `X-Request-Id`, the trace of its span or its `traceparent`, or a new id.
  */
-export function observed(exchange: Exchange, { metrics, logger, clock, ids, tracing, headers }: Observers): Exchange {
-  const traced = tracing && tracedExchange(exchange, tracing);
+export function observed(exchange: Exchange, { metrics, logger, clock, ids, headers }: Observers): Exchange {
   return async (request) => {
     const began = clock.monotonic();
-    request.requestId = broughtId(request) ?? ids.random();
-    const answer = await (traced ?? exchange)(request);
+    const own = givenRequestId(request);
+    request.hasOwnId = own !== undefined;
+    request.requestId = own ?? traceIdIn(request.header('traceparent')) ?? ids.random();
+    const answer = await exchange(request);
     const ms = clock.monotonic() - began;
     const { toldStatus } = request;
     const told: ToldAnswer = toldStatus === undefined ? answer : { status: toldStatus };
@@ -47,29 +46,13 @@ export function observed(exchange: Exchange, { metrics, logger, clock, ids, trac
   };
 }
 
-/** The exchange whose requests get the id of their trace. It is their id, unless they brought one. */
-function tracedExchange(exchange: Exchange, tracing: Tracing): Exchange {
-  return (request) => {
-    const isNamed = isRequestId(request.header('x-request-id'));
-    const named = (traceId: string) => {
-      request.traceId = traceId;
-      if (!isNamed) request.requestId = traceId;
-    };
-    return tracing.request(named, () => exchange(request));
-  };
+/** The id that a caller chose for its request. Undefined if a log or a header cannot have it. */
+export function givenRequestId(request: ExchangeRequest): string | undefined {
+  const id = request.header('x-request-id');
+  return id !== undefined && REQUEST_ID.test(id) ? id : undefined;
 }
 
-function isRequestId(id: string | undefined): id is string {
-  return id !== undefined && REQUEST_ID.test(id);
-}
-
-/** The characters of an id that are safe in a log and in a header. */
-export const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/;
-
-function broughtId(request: ExchangeRequest): string | undefined {
-  const own = request.header('x-request-id');
-  return isRequestId(own) ? own : traceIdIn(request.header('traceparent'));
-}
+const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/;
 
 /** The parts of an answer that its caller gets to know. */
 type ToldAnswer = Pick<ExchangeResponse, 'call' | 'status'>;

@@ -5,7 +5,6 @@ import type { Clock } from '../../runtime/clock.js';
 import type { IdSource } from '../../runtime/id-source.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { RequestMetrics } from '../../telemetry/request-metrics.js';
-import type { Tracing } from '../../telemetry/tracing.js';
 import type { RatedAgent, RefusalOf } from '../limits/rate-limits.js';
 import { alwaysAnswered } from './always-answered.js';
 import { type AnswerHeaders, NOSNIFF, strictTransport, withHeaders } from './answer-headers.js';
@@ -55,8 +54,6 @@ export interface RequestWayPorts {
   /** The addresses that count as one client. */
   readonly groupOf?: ClientGroups | undefined;
   readonly limits?: LimitPorts;
-  /** Makes the spans of requests. Absent: none. */
-  readonly tracing?: Tracing | undefined;
 }
 
 /** The names of the middlewares of a host. */
@@ -112,13 +109,13 @@ interface WayPlace extends WayOptions {
  */
 export function requestWay(
   options: RequestWayOptions,
-  { metrics, start, loadRates, groupOf, limits = {}, tracing }: RequestWayPorts,
+  { metrics, start, loadRates, groupOf, limits = {} }: RequestWayPorts,
 ): readonly Middleware[] {
   const { knownHosts, forwarding, streams, audit, logRequests, cors, compression, logger, clock, ids } = options;
   const { nosniff, hstsSeconds } = options;
   const ends = new CredentialEnds(clock);
   const isObserved = metrics !== undefined || logRequests;
-  const observers = { metrics, logger: logRequests ? logger : undefined, clock, ids, tracing };
+  const observers = { metrics, logger: logRequests ? logger : undefined, clock, ids };
   const observation = (next: Exchange, { accessOf, headers }: WayPlace) => {
     if (isObserved) return observed(next, { ...observers, headers });
     const hasHeaders = accessOf !== undefined || loadRates !== undefined || Object.keys(headers).length > 0;

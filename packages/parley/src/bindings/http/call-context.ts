@@ -5,6 +5,7 @@ import { OPERATIONS, type OperationName } from '../../operations/operations.js';
 import type { RequestAddress } from '../../operations/request-address.js';
 import { isLegacy } from '../../operations/versions.js';
 import type { ServerCallContext } from '../../server/server-call-context.js';
+import type { TraceContext } from '../../telemetry/tracing.js';
 import type { ExchangeRequest } from './exchange.js';
 import type { Offer } from './offer.js';
 
@@ -67,9 +68,9 @@ export class HttpCallContext implements ServerCallContext {
   declare caller?: string;
   declare taskId?: string;
   declare contextId?: string;
-  declare traceparent?: string;
-  declare tracestate?: string;
-  declare baggage?: string;
+  declare traceparent?: string | undefined;
+  declare tracestate?: string | undefined;
+  declare baggage?: string | undefined;
   declare lastEventId?: string;
   declare takenIn?: () => void;
   readonly #request: ExchangeRequest;
@@ -100,6 +101,27 @@ export class HttpCallContext implements ServerCallContext {
     const baggage = this.#request.header('baggage');
     if (baggage !== undefined) this.baggage = baggage;
   }
+
+  /** Passes a trace context on. The id of its trace is that of the request, unless the request brought one. */
+  enterTrace({ traceparent, tracestate, baggage }: TraceContext, traceId: string | undefined): void {
+    this.traceparent = traceparent;
+    if (this.tracestate !== tracestate) this.tracestate = tracestate;
+    if (this.baggage !== baggage) this.baggage = baggage;
+    if (traceId === undefined) return;
+    const request = this.#request;
+    request.traceId = traceId;
+    if (request.hasOwnId !== true) request.requestId = traceId;
+  }
+}
+
+/**
+ * Gives a call the trace context to pass on, and the id of the trace of its span. False for a call that no request over
+ * HTTP has brought.
+ */
+export function enterTrace(context: ServerCallContext, trace: TraceContext, traceId?: string): boolean {
+  if (!(context instanceof HttpCallContext)) return false;
+  context.enterTrace(trace, traceId);
+  return true;
 }
 
 /** The extensions of the card that a call activates. */

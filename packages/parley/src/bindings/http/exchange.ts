@@ -62,6 +62,8 @@ export interface ExchangeRequest {
   addedHeaders?: Readonly<Record<string, string>> | undefined;
   /** The id of the request in the log, once it has one. */
   requestId?: string | undefined;
+  /** True if the caller chose that id. */
+  hasOwnId?: boolean;
   /** The id of its trace, once a span was made for it. */
   traceId?: string | undefined;
   /** The call, if the binding has its own message format. Absent: the call is in the body. */

@@ -19,6 +19,7 @@ import type { StoredPushConfig } from '../../store/push-storage.js';
 import type { Scope, TaskKey } from '../../store/task-key.js';
 import type { Acceptance, AcceptOutcome } from '../../store/task-storage.js';
 import { callTrace } from '../../task/attempt-trace.js';
+import { isSampled } from '../../telemetry/tracing.js';
 import type { Idempotency } from '../idempotency.js';
 import type { PushConfigurations } from '../push-configurations.js';
 import type { ServerCallContext } from '../server-call-context.js';
@@ -104,7 +105,7 @@ export class MessageIntake {
     const pushConfig = webhook && this.#push?.ofMessage(webhook, context.version);
     const scope: Scope = { agent, tenant: request.tenant ?? '', owner: context.user?.id ?? null };
     const caller = callerContext(request, context, limits.listItems);
-    const isTraced = this.#context.turnPorts.tracing !== undefined;
+    const isTraced = this.#context.turnPorts.tracing?.isOn === true;
     if (isTraced) addTraceState(caller, context);
     const key = this.#idempotency.keyOf(scope, request.message);
     const { referenceTaskIds, extensions } = request.message;
@@ -123,7 +124,7 @@ export class MessageIntake {
       status: { state: 'TASK_STATE_SUBMITTED' as const, timestamp: timestampAt(clock.now()) },
       history: [{ ...message, taskId, contextId }],
       // Deliveries of the task may come before the first event of its agent.
-      ...(isTraced && context.traceparent && { metadata: callTrace(context.traceparent, clock.now()) }),
+      ...(isTraced && isSampled(context.traceparent) && { metadata: callTrace(context.traceparent, clock.now()) }),
     };
     return { ...received, taskId, task };
   }

@@ -320,7 +320,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
   /** Ends the span of the attempt before, if its process has died. */
   #tellLost({ trace }: Turn, claim: Claim, fate: TurnFate): void {
     const { tracing } = this.#context.turnPorts;
-    const lost = tracing && lostAttempt(claim, fate);
+    const lost = tracing?.isOn && lostAttempt(claim, fate);
     if (tracing && trace && lost) trace.before = tracing.lost(lost) ?? trace.before;
   }
 

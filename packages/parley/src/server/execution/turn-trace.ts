@@ -1,9 +1,11 @@
 import type { JsonObject } from '../../model/json.js';
+import type { StreamResponse } from '../../model/stream-response.js';
+import type { TaskState } from '../../model/task-state.js';
 import type { CallerContext } from '../../store/caller-context.js';
 import type { Claim } from '../../store/held-turn.js';
 import { attemptTrace, TRACE_METADATA } from '../../task/attempt-trace.js';
 import { statusTime } from '../../task/status-time.js';
-import type { LostAttempt, TraceContext, WaitingCall } from '../../telemetry/tracing.js';
+import { isSampled, type LostAttempt, type TraceContext, type WaitingCall } from '../../telemetry/tracing.js';
 
 /** The traces of a turn: of its message, of the attempt before, and of this attempt. */
 export class TurnTrace {
@@ -12,6 +14,7 @@ export class TurnTrace {
   /** The `traceparent` of the attempt before, or of the turn before. */
   before: string | undefined;
   #own: string | undefined;
+  #state: TaskState | undefined;
   #note: { readonly since: number; readonly call: WaitingCall | undefined } | undefined;
 
   constructor(caller: CallerContext, metadata: JsonObject | undefined) {
@@ -29,7 +32,20 @@ export class TurnTrace {
   /** Names the span of this attempt. The first event of the attempt stores it. */
   begin(traceparent: string, since: number, call?: WaitingCall): void {
     this.#own = traceparent;
-    this.#note = { since, call };
+    // No reader finds a trace that a sampler has dropped.
+    if (isSampled(traceparent)) this.#note = { since, call };
+  }
+
+  /** The last state that the agent has published, except that it works. */
+  get state(): TaskState | undefined {
+    return this.#state;
+  }
+
+  /** Called with each event of the agent. */
+  met({ statusUpdate }: StreamResponse): void {
+    if (statusUpdate === undefined) return;
+    const { state } = statusUpdate.status;
+    if (state !== 'TASK_STATE_WORKING') this.#state = state;
   }
 
   /** The metadata that store the trace of this attempt. Undefined if they were taken. */

@@ -117,7 +117,7 @@ export class Turn implements EventSink, WrittenTurn {
     this.taskId = origin.task.id;
     this.contextId = origin.task.contextId ?? '';
     this.message = addressed(origin.message, origin.task);
-    if (context.turnPorts.tracing !== undefined) this.trace = new TurnTrace(this.caller, origin.task.metadata);
+    if (context.turnPorts.tracing?.isOn === true) this.trace = new TurnTrace(this.caller, origin.task.metadata);
     if ('claim' in start) {
       this.#state = 'claimed';
       this.callerKey = start.callerKey;
@@ -226,6 +226,7 @@ export class Turn implements EventSink, WrittenTurn {
     }
     const input = inputOf(event);
     this.#times?.met(event, input);
+    this.trace?.met(event);
     if (event.message === undefined) this.#writer ??= new TurnWriter(this.#context, this);
     const log = this.#writer?.log;
     // A direct message needs no log.
