@@ -316,5 +316,6 @@ function copyOf({ seq, turn, text, history, metadata }: LogRecord): LogRecord {
 
 /** The traces of a turn, for code that makes its span. Absent if the server has no tracing. */
 export function turnTrace(context: RequestContext): TurnTrace | undefined {
-  return context instanceof TurnContext ? context.trace : undefined;
+  // Not by its class: `parley serve` has the tracing, and this function, in a bundle.
+  return (context as { readonly trace?: TurnTrace }).trace;
 }
