@@ -68,6 +68,7 @@ export async function serveAgents({ settings, output, tracing }: Invocation, sou
       ...(rateLimit !== undefined && { rateLimit }),
       ...(publicUrl !== undefined && { url: publicUrl }),
       ...(push !== undefined && { push }),
+      ...(config.tokenBudget && { tokenBudget: { ...own.tokenBudget, ...config.tokenBudget } }),
       ...(config.operator && { operator: operatorApi(token === undefined ? {} : { token }) }),
     });
     const drainMs = settings.duration('drain') ?? 0;
