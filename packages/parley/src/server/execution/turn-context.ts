@@ -290,8 +290,9 @@ export class TurnContext implements RequestContext {
       previousEvents: () => this.previousEvents(),
       course,
       tokens: {
-        addCalled: (task, tokens) => this.#counted.addCalled(task, tokens),
+        addCalled: (...called) => this.#counted.addCalled(...called),
         rest: () => this.#counted.rest(),
+        check: () => this.#counted.count(undefined),
       },
     };
   }
