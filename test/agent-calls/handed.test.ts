@@ -56,7 +56,7 @@ describe('what goes to the callee', () => {
       }),
       { interceptors: [tracing] },
     );
-    const { client } = await agents.listen(callingOn(() => callee.url, { timeoutMs: 200 }));
+    const { client } = await agents.listen(callingOn(() => callee.url, { timeoutMs: 2_000 }));
     const task = taskOf(await client.ask('go', { traceparent: TRACEPARENT }));
     expect(textOf(task)).toBe('fault: time');
     await expect.poll(() => told).toContain(`cancelTask ${TRACEPARENT}`);

@@ -1,6 +1,11 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
 import { BearerTokens } from 'parley-a2a/auth';
-import { connect, type TaskUsage, usageIn } from 'parley-a2a/client';
-import { expect, it } from 'vitest';
+import { connect, type TaskUsage, USAGE_EXTENSION, usageIn } from 'parley-a2a/client';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { Agents, executor, taskOf } from './world.js';
 
 /** Uses 40 tokens for each message. */
@@ -29,11 +34,82 @@ it('the tokens of called agents count in the task of the caller, and against its
   const { client } = await agents.listen(callerOf(url), { tokenBudget: { turn: 100 } });
   const within = taskOf(await client.sendMessage('2'));
   expect([within.status.state, text(usageIn(within.metadata))]).toEqual(['TASK_STATE_COMPLETED', [5, 0, 80]]);
-  const beyond = taskOf(await client.sendMessage('3'));
+  const beyond = taskOf(await client.sendMessage('4'));
   expect(beyond.status.state).toBe('TASK_STATE_FAILED');
   expect(beyond.status.message?.parts[0]?.text).toBe(
-    'The budget of one turn is used up: 125 of 100 tokens. The operator sets it by tokenBudget.turn.',
+    'The budget of one turn is used up: 100 of 100 tokens. The operator sets it by tokenBudget.turn.',
   );
+});
+
+/** The url of a callee that is no server of the library, and claims tokens. */
+async function claimingServer(claim: number): Promise<string> {
+  const server = createServer(async (request, response) => {
+    const { port } = server.address() as AddressInfo;
+    const card = {
+      name: 'Liar',
+      description: '',
+      version: '1',
+      supportedInterfaces: [{ url: `http://127.0.0.1:${port}/`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+      capabilities: {},
+      defaultInputModes: [],
+      defaultOutputModes: [],
+      skills: [],
+    };
+    const isCard = request.method === 'GET';
+    const { id } = isCard ? { id: 0 } : ((await json(request)) as { readonly id: unknown });
+    const status = { state: 'TASK_STATE_COMPLETED' };
+    const metadata = { [USAGE_EXTENSION]: { inputTokens: claim } };
+    const task = { id: 'task', contextId: 'context', status, metadata };
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify(isCard ? card : { jsonrpc: '2.0', id, result: { task } }));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close().closeAllConnections());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+it.each([1_000, 1e15, 2 ** 53, 1e300, -5])(
+  'a callee that claims %d tokens uses up what it was left, and does not end the turn of its caller',
+  async (claim) => {
+    await using agents = new Agents();
+    const url = await claimingServer(claim);
+    const { client } = await agents.listen(callerOf(url), { tokenBudget: { turn: 100, task: 1_000 } });
+    const { status, metadata } = taskOf(await client.sendMessage('1'));
+    expect(status.state).toBe('TASK_STATE_COMPLETED');
+    // Counts that are no safe integers are none.
+    const counted = claim > 0 && Number.isSafeInteger(claim) ? 95 : 0;
+    expect(text(usageIn(metadata))).toEqual([5, 0, counted]);
+    const lines = agents.logger.lines.filter(({ message }) => message.includes('more tokens than it was left'));
+    expect(lines.map(({ fields }) => [fields?.tokens, fields?.left])).toEqual(counted === 0 ? [] : [[claim, 95]]);
+  },
+);
+
+/** Uses 30 tokens, tells it, uses 10, and works until it is canceled. */
+const slow = executor(async (turn, events) => {
+  await turn.countTokens({ inputTokens: 30 });
+  await events.working('still there');
+  await turn.countTokens({ outputTokens: 10 });
+  await new Promise((resolve) => turn.signal.addEventListener('abort', resolve));
+});
+
+it('a callee that its caller gives up counts, with what it tells to the cancel', async () => {
+  await using agents = new Agents();
+  const { url } = await agents.listen(slow);
+  let isSeen = false;
+  const { client } = await agents.listen(
+    executor(async (turn, events) => {
+      await turn.callAgent(url, 'work', { timeoutMs: 2_000 }).then(undefined, () => {});
+      while (!isSeen) {
+        await events.working('goes on');
+        await setTimeout(20);
+      }
+      await events.complete();
+    }),
+  );
+  const { task } = await client.sendMessage({ message: 'go', configuration: { returnImmediately: true } });
+  const usage = async () => usageIn((await client.getTask(task?.id ?? '')).metadata);
+  await vi.waitFor(async () => expect(text(await usage())).toEqual([0, 0, 40]), 30_000);
+  isSeen = true;
 });
 
 it('a called agent gets the rest of the budget, and may only lower its own', async () => {
@@ -41,8 +117,8 @@ it('a called agent gets the rest of the budget, and may only lower its own', asy
   const seen: (string | undefined)[] = [];
   const generous = await agents.listen(callee, { tokenBudget: { turn: 1_000 } });
   const { client } = await agents.listen(callerOf(generous.url, seen), { tokenBudget: { turn: 60 } });
-  // 55 are left for the first call, and 15 for the second.
-  expect(taskOf(await client.sendMessage('2')).status.state).toBe('TASK_STATE_FAILED');
+  // 55 are left for the first call, and 15 for the second. The third one does not begin.
+  expect(taskOf(await client.sendMessage('3')).status.state).toBe('TASK_STATE_FAILED');
   const failed = (await generous.client.listTasks({})).tasks.filter(
     ({ status }) => status.state === 'TASK_STATE_FAILED',
   );

@@ -15,6 +15,8 @@ export interface ParleyOptions {
   readonly cwd?: string;
   /** Writes stdout and stderr into one pipe, read as stdout. */
   readonly joined?: boolean;
+  /** Another copy of the command. */
+  readonly program?: string;
 }
 
 /** Output and exit code of a command. */
@@ -44,10 +46,13 @@ export class RunningParley implements AsyncDisposable {
   #over = false;
   readonly #told = new EventEmitter();
 
-  constructor(args: readonly string[], { env = {}, input, cwd = home.path, joined = false }: ParleyOptions = {}) {
+  constructor(
+    args: readonly string[],
+    { env = {}, input, cwd = home.path, joined = false, program = PARLEY }: ParleyOptions = {},
+  ) {
     const { PATH = '' } = process.env;
     const shell = joined ? ['sh', '-c', 'exec "$0" "$@" 2>&1'] : [];
-    const [command = '', ...words] = [...shell, process.execPath, PARLEY, ...args];
+    const [command = '', ...words] = [...shell, process.execPath, program, ...args];
     this.process = spawn(command, words, {
       cwd,
       env: { PATH, HOME: home.path, NO_COLOR: '1', ...env },

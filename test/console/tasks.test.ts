@@ -1,5 +1,8 @@
+import { trace } from '@opentelemetry/api';
+import { TracerProvider } from '@opentelemetry/sdk-trace';
 import { exportJWK, generateKeyPair } from 'jose';
 import { createA2AServer } from 'parley-a2a/node';
+import { serverTracing } from 'parley-a2a-otel';
 import { expect, it, onTestFinished } from 'vitest';
 import { STORY } from './agents.js';
 import { TaskPage } from './pages/task-page.js';
@@ -62,6 +65,20 @@ it('tokens of the models are on the page of a task', async () => {
   await expectText(chat.text, 'The fence is red.');
   await chat.openTask();
   await expectText(new TaskPage(page).text, 'Tokens 1,200 in (1,000 cached), 30 out');
+});
+
+it('the trace of a task is on its page, as a link into the tracing tool', async () => {
+  trace.setGlobalTracerProvider(new TracerProvider());
+  onTestFinished(() => trace.disable());
+  const console = { traceUrl: 'https://jaeger.example/trace/{traceId}' };
+  const { talk, page } = await world({ tracing: serverTracing(), console });
+  const chat = await talk('/paint');
+  await chat.say('red');
+  await expectText(chat.text, 'The fence is red.');
+  await chat.openTask();
+  const link = page.getByRole('link', { name: /^[\da-f]{32}$/ });
+  const id = await link.innerText();
+  expect(await link.getAttribute('href')).toBe(`https://jaeger.example/trace/${id}`);
 });
 
 it('cancel: a running task ends on its page', async () => {

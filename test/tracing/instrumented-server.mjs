@@ -1,11 +1,12 @@
 // An agent below an instrumentation of HTTP, and of a framework. Usage: instrumented-server.mjs OTLP_URL OPTIONS. The
-// settings name the host: `node`, `express` or `fastify`.
+// settings name the host: `node`, `express`, `fastify` or `grpc`.
 import { once } from 'node:events';
 import { register } from 'node:module';
 import { FastifyOtelInstrumentation } from '@fastify/otel';
 import { propagation } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { ExpressInstrumentation } from '@opentelemetry/instrumentation-express';
+import { GrpcInstrumentation } from '@opentelemetry/instrumentation-grpc';
 import { HttpInstrumentation } from '@opentelemetry/instrumentation-http';
 import { exportSpans } from './span-export.ts';
 
@@ -15,7 +16,12 @@ const { host } = JSON.parse(options).settings;
 const provider = exportSpans('instrumented', otlp);
 propagation.setGlobalPropagator(new W3CTraceContextPropagator());
 const fastifyOtel = new FastifyOtelInstrumentation();
-for (const instrumentation of [new HttpInstrumentation(), new ExpressInstrumentation(), fastifyOtel])
+for (const instrumentation of [
+  new HttpInstrumentation(),
+  new ExpressInstrumentation(),
+  new GrpcInstrumentation(),
+  fastifyOtel,
+])
   instrumentation.setTracerProvider(provider);
 
 const { createAgentHandler } = await import('parley-a2a');
@@ -26,6 +32,12 @@ const HOSTS = {
   async node() {
     const { createA2AServer } = await import('parley-a2a/node');
     return (await createA2AServer({ ...agent, logRequests: false }).listen(0)).url;
+  },
+  async grpc() {
+    const { createA2AServer } = await import('parley-a2a/node');
+    const { grpcBinding } = await import('parley-a2a-grpc');
+    const bindings = [grpcBinding({ port: 0, listed: 'public' })];
+    return (await createA2AServer({ ...agent, bindings, logRequests: false }).listen(0)).url;
   },
   async express() {
     const { default: express } = await import('express');

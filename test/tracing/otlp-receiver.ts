@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { json } from 'node:stream/consumers';
+import { text } from 'node:stream/consumers';
 
 /** A span as the receiver has got it. Times are in ms since the epoch. */
 export interface ReceivedSpan {
@@ -50,11 +50,15 @@ const ERROR = 2;
 /** Takes spans over OTLP/HTTP, as a collector does. */
 export class OtlpReceiver implements AsyncDisposable {
   readonly spans: ReceivedSpan[] = [];
+  /** The requests as text, with the facts about their processes. */
+  readonly bodies: string[] = [];
   readonly #server: Server;
 
   private constructor() {
     this.#server = createServer(async (request, response) => {
-      const { resourceSpans = [] } = (await json(request)) as OtlpRequest;
+      const body = await text(request);
+      this.bodies.push(body);
+      const { resourceSpans = [] } = JSON.parse(body) as OtlpRequest;
       for (const { resource, scopeSpans = [] } of resourceSpans) {
         const service = String(factsOf(resource?.attributes)['service.name']);
         for (const { spans = [] } of scopeSpans) this.spans.push(...spans.map((span) => received(span, service)));

@@ -54,10 +54,15 @@ it.each(Object.keys(BINDINGS) as (keyof typeof BINDINGS)[])(
       return 'done';
     };
     const tracing = serverTracing({ baggage: ['tenant'] });
-    const { url } = await served({ agent, tracing, bindings: [grpcBinding({ port: 0 }), capnwebBinding()] });
+    const { url } = await served({
+      agent,
+      tracing,
+      bindings: [grpcBinding({ port: 0, listed: 'public' }), capnwebBinding()],
+    });
     const interceptors = [clientTracing({ baggage: ['tenant', 'other'] })];
     const client = await connect(url, { ...BINDINGS[binding], interceptors });
     onTestFinished(() => client.close());
+    expect(client.agentInterface.protocolBinding).toBe(BINDINGS[binding].prefer[0]);
     const entries = { tenant: { value: 'a b,c' }, other: { value: 'kept here' }, secret: { value: SECRET } };
     const within = propagation.setBaggage(context.active(), propagation.createBaggage(entries));
     const options = { headers: { traceparent: TRACEPARENT, tracestate: 'vendor=1', baggage: `secret=${SECRET}` } };

@@ -24,7 +24,7 @@ const host = createA2AHost({
     '/writer': { name: 'Writer', agent: writer },
     '/reader': { name: 'Reader', agent: () => `read ${secret}` },
   },
-  bindings: [grpcBinding({ port: 0, agent: '/writer' }), capnwebBinding()],
+  bindings: [grpcBinding({ port: 0, agent: '/writer', listed: 'public' }), capnwebBinding()],
   calls: agentCalls({ allow: ['127.0.0.1'], bindings: [capnwebTransport()] }),
   tracing: serverTracing(),
   logRequests: false,

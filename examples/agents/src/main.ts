@@ -86,6 +86,7 @@ async function serve(): Promise<void> {
     logger,
     trustProxy: config.trustProxy,
     ...(config.rateLimit !== undefined && { rateLimit: config.rateLimit }),
+    ...(config.tokenBudget && { tokenBudget: config.tokenBudget }),
     ...(config.cardKeys !== undefined && { cardSigning: { keys: await readCardKeys(config.cardKeys) } }),
     ...(audit && { audit }),
     ...(authenticator && { authenticator }),

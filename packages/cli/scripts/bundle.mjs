@@ -8,7 +8,7 @@ import { build } from 'rolldown';
 
 const folder = fileURLToPath(new URL('..', import.meta.url));
 const TAKEN =
-  /^(?:parley-a2a(?:\/(?:binding-kit|client|kit|server-settings|tools|validation))?|parley-a2a-(?:capnweb|conformance|grpc|mcp|mutual-tls|postgres|redis)|create-parley-a2a|typebox(?:\/.+)?)$/;
+  /^(?:parley-a2a(?:\/(?:binding-kit|client|kit|server-settings|tools|validation))?|parley-a2a-(?:capnweb|conformance|grpc|mcp|mutual-tls|otel|postgres|redis)|create-parley-a2a|typebox(?:\/.+)?)$/;
 const LIBRARY = /^parley-a2a(?:\/(.+))?$/;
 const FOREIGN = /^.*node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)[\\/]/;
 /** Modules that at least so many commands and lazy imports share make one file: most commands load most of them. */

@@ -5,6 +5,7 @@ import { LOADERS } from './loaders.js';
 import { Output, type OutputFormat, type OutputSinks } from './output/output.js';
 import { Settings } from './settings/settings.js';
 import { exposedFiles, settingsLayers } from './settings/settings-files.js';
+import type { CommandTracing } from './tracing/command-tracing.js';
 
 /** Runs one command line and ends the process with its exit code. */
 export async function main(argv: readonly string[]): Promise<void> {
@@ -25,10 +26,11 @@ async function run(argv: readonly string[]): Promise<number> {
     links: showsLinks(env),
   };
   let line: CommandLine | undefined;
+  let tracing: CommandTracing | undefined;
   let output = new Output(sinks, { format: formatIn(argv), hidden: await hiddenIn(argv) });
   try {
     line = parseCommandLine(argv);
-    const { command, given } = line;
+    const { command, given, args } = line;
     const ignored: string[] = [];
     const warn = (text: string) => ignored.push(text);
     const layers = settingsLayers({ env, named: namedConfig(line), folder: process.cwd(), warn });
@@ -51,11 +53,28 @@ async function run(argv: readonly string[]): Promise<number> {
     settings.checkTrust(flagsOf(command));
     const loaded = await LOADERS[command.path]?.();
     if (loaded === undefined) throw new Error(`nothing runs ${command.path}`);
-    return await loaded.run({ command, args: line.args, given, settings, output });
+    const variable = tracingVariable(env);
+    if (variable !== undefined)
+      tracing = new (await import('./tracing/command-tracing.js')).CommandTracing(output, variable);
+    const start = () => loaded.run({ command, args, given, settings, output, tracing });
+    const isOneRun = command.flags.includes('agent-card') && !RUNS_ON.includes(command.path);
+    return await (tracing !== undefined && isOneRun ? tracing.run(command.path, start) : start());
   } catch (error) {
     const { report } = await import('./failure/report.js');
-    return report(error, { output, argv, line });
+    return await report(error, { output, argv, line });
+  } finally {
+    await tracing?.close();
   }
+}
+
+/** Commands with calls that do not belong together. */
+const RUNS_ON: readonly string[] = ['chat', 'console', 'mcp'];
+
+/** The variable that asks for traces, as those of OpenTelemetry do. */
+function tracingVariable(env: NodeJS.ProcessEnv): string | undefined {
+  if (env.OTEL_SDK_DISABLED?.toLowerCase() === 'true' || env.OTEL_TRACES_EXPORTER === 'none') return undefined;
+  const names = ['OTEL_TRACES_EXPORTER', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'];
+  return names.find((name) => env[name]);
 }
 
 /** A text that may be a url with a password. */

@@ -1,5 +1,5 @@
 import { type Span, SpanStatusCode } from '@opentelemetry/api';
-import { A2AError, ERROR_NUMBERS, type StreamResponse, type Task } from 'parley-a2a';
+import { ERROR_NUMBERS, type ErrorCode, type StreamResponse, type Task } from 'parley-a2a';
 import type { InterceptedCall } from 'parley-a2a/server';
 import { DRAFT, STABLE } from './conventions.js';
 
@@ -47,8 +47,10 @@ export function setAnswerFacts(span: Span, answer: unknown): void {
 
 /** The type of an error: the number of the specification as text (Spec §5.4), or the name of the error. */
 export function errorType(error: unknown): string {
-  if (error instanceof A2AError) return String(ERROR_NUMBERS[error.code] ?? error.code);
-  return error instanceof Error ? error.name : typeof error;
+  // The error may be one of another copy of the library: `parley serve` has this package in a bundle.
+  const { code, name } = Object(error) as { readonly code?: unknown; readonly name?: unknown };
+  if (typeof code === 'string' && Object.hasOwn(ERROR_NUMBERS, code)) return String(ERROR_NUMBERS[code as ErrorCode]);
+  return error instanceof Error ? String(name) : typeof error;
 }
 
 /** The type of an error of a tool: its reason. Undefined for a question, which is no error. */

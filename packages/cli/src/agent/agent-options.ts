@@ -23,7 +23,10 @@ export interface AgentOptions {
  * Makes the options for calling an agent from the settings.
  * @throws CliError A2ACLI_ERR_USAGE, and A2ACLI_ERR_UNREACHABLE if a key of cards cannot be fetched.
  */
-export async function agentOptions({ settings, output }: Invocation, target: AgentTarget): Promise<AgentOptions> {
+export async function agentOptions(
+  { settings, output, tracing }: Invocation,
+  target: AgentTarget,
+): Promise<AgentOptions> {
   const certificate = await certificateFor(settings, target);
   const tell = output.note.bind(output);
   const credentials = new AgentCredentials({ settings, certificate: certificate?.credentials, tell });
@@ -47,6 +50,7 @@ export async function agentOptions({ settings, output }: Invocation, target: Age
       onConnection: (event) => output.note(connectionNews(event)),
       prefer: preferredBindings(transports),
       bindings: await loadedBindings(settings),
+      ...(tracing !== undefined && { interceptors: await tracing.interceptors() }),
       extensions: settings.list('extension'),
       headers: serviceParameters(settings.list('svc-param')),
       ...(tenant !== undefined && { tenant }),

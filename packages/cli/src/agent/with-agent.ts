@@ -56,7 +56,7 @@ export async function withAgent(
     return { ...failure, hint: hint ?? null };
   };
   try {
-    const interceptors = invocation.output.watched ? [learning(thread)] : [];
+    const interceptors = [...(options.interceptors ?? []), ...(invocation.output.watched ? [learning(thread)] : [])];
     client = await readCard(connected(target, { ...options, interceptors }, invocation.settings));
     return await run({ client, thread, credentials, signatures, failure: explained });
   } catch (error) {

@@ -1,5 +1,6 @@
 import type { Output } from '../output/output.js';
 import type { Settings } from '../settings/settings.js';
+import type { CommandTracing } from '../tracing/command-tracing.js';
 import type { Command } from './command.js';
 import type { FlagName } from './flags.js';
 
@@ -19,4 +20,6 @@ export interface Invocation {
   readonly given: readonly GivenFlag[];
   readonly settings: Settings;
   readonly output: Output;
+  /** Undefined if no variable asks for traces. */
+  readonly tracing: CommandTracing | undefined;
 }

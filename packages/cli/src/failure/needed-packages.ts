@@ -5,6 +5,10 @@ export const OPTIONAL_PACKAGES = {
   gRPC: { '@grpc/grpc-js': '@grpc/grpc-js', '@bufbuild/protobuf': '@bufbuild/protobuf' },
   PostgreSQL: { pg: 'pg' },
   Redis: { ioredis: 'ioredis' },
+  OpenTelemetry: {
+    '@opentelemetry/api': '@opentelemetry/api',
+    '@opentelemetry/sdk-node': '@opentelemetry/sdk-node',
+  },
   MCP: { '@modelcontextprotocol/sdk': '@modelcontextprotocol/sdk/types.js' },
 } as const;
 

@@ -24,7 +24,7 @@ import type { ModuleAgent } from './module-agent.js';
 import { type OperatorFiles, operatorFiles } from './operator-files.js';
 
 /** Serves one or several agents with the options of the flags. */
-export async function serveAgents({ settings, output }: Invocation, source: ModuleAgent): Promise<number> {
+export async function serveAgents({ settings, output, tracing }: Invocation, source: ModuleAgent): Promise<number> {
   const config = readServerSettings('Settings', sourceOf(settings));
   const { port, host: address, publicUrl, rateLimit, tls } = config;
   const logger = loggerOf(settings);
@@ -49,23 +49,26 @@ export async function serveAgents({ settings, output }: Invocation, source: Modu
     // Each worker would have a token of its own.
     const hasToken = config.operator && isLocalHost(address) && settings.text('workers') === undefined;
     const token = hasToken ? randomBytes(32).toString('base64url') : undefined;
-    const push = pushOf('host' in source ? source.host.push : undefined, config.pushAllow);
+    const own: Partial<A2AHostOptions> = 'host' in source ? source.host : {};
+    const push = pushOf(own.push, config.pushAllow);
     const host = createA2AHost({
       openapi: true,
       // With a public url a proxy leads other machines here.
       console: isLocalHost(place.host) && publicUrl === undefined,
-      ...('host' in source && source.host),
+      ...own,
       agents,
       storage,
       logger,
+      ...(tracing !== undefined && own.tracing === undefined && (await tracing.server(logger))),
       ...(authenticator && { authenticator }),
       ...(tls && { tls }),
       ...files,
-      bindings: [...(('host' in source && source.host.bindings) || []), ...(await bindingsOf(settings))],
+      bindings: [...(own.bindings ?? []), ...(await bindingsOf(settings))],
       allowAnonymous: config.allowAnonymous,
       ...(rateLimit !== undefined && { rateLimit }),
       ...(publicUrl !== undefined && { url: publicUrl }),
       ...(push !== undefined && { push }),
+      ...(config.tokenBudget && { tokenBudget: { ...own.tokenBudget, ...config.tokenBudget } }),
       ...(config.operator && { operator: operatorApi(token === undefined ? {} : { token }) }),
     });
     const drainMs = settings.duration('drain') ?? 0;

@@ -7,6 +7,7 @@ import { A2AError } from '../errors/a2a-error.js';
 import { AgentCallError } from '../errors/agent-call-error.js';
 import { refusedAddressIn } from '../errors/refused-address-error.js';
 import { contentHash } from '../model/content-hash.js';
+import type { JsonObject } from '../model/json.js';
 import type { Message } from '../model/message.js';
 import type { SendMessageRequest } from '../model/send-message-request.js';
 import type { AskResult, SendMessageResponse, StreamResponse } from '../model/stream-response.js';
@@ -88,6 +89,10 @@ export class OutgoingCall implements AgentCall {
   #client: Client | undefined;
   #taskId: string | undefined;
   #bytes = 0;
+  /** The most tokens that the task of the callee has told. */
+  #toldTokens = 0;
+  /** The rest of the budgets that the callee was told. */
+  #handedTokens: number | undefined;
   /** The time limit, by the monotonic clock. */
   #deadline = 0;
   #isSent = false;
@@ -173,11 +178,13 @@ export class OutgoingCall implements AgentCall {
         yield event;
       }
       this.#outcome = await this.#answerAfter(last, client);
-      await this.#countTokens(this.#outcome);
+      await this.#countTokens(this.#outcome.task?.metadata);
       if (this.#taskId !== undefined) sent.done();
       await relay?.end(this.#outcome);
     } finally {
       this.#release?.();
+      // A budget that is used up ends the turn by its signal.
+      if (this.#outcome === undefined) ignoreRejection(this.#countTokens());
     }
     return undefined;
   }
@@ -223,6 +230,8 @@ export class OutgoingCall implements AgentCall {
 
   /** Sends the message. It goes to the task of the callee whose question it answers. */
   async *#send(client: Client, asked: CallRecord | undefined): Events {
+    // No call begins at a limit.
+    await this.#options.turn.tokens.check();
     const request = await this.#request(asked);
     const options = await this.#callOptions(client);
     this.#isSent = true;
@@ -270,18 +279,25 @@ export class OutgoingCall implements AgentCall {
     return fingerprint(text, FINGERPRINT_BYTES);
   }
 
-  /** Adds the tokens that the task of the callee has used to the budgets of this turn. */
-  async #countTokens({ task }: SendMessageResponse): Promise<void> {
-    const usage = usageIn(task?.metadata);
+  /** Adds what the task of the callee has used, by all that it has told, to the budgets of this turn. */
+  async #countTokens(metadata?: JsonObject): Promise<void> {
     const { turn, callee } = this.#options;
-    if (task !== undefined && usage !== undefined)
-      await turn.tokens.addCalled(contentHash([callee, task.id]), usage.totalTokens);
+    this.#learnTokens(metadata);
+    if (this.#taskId !== undefined && this.#toldTokens > 0)
+      await turn.tokens.addCalled(contentHash([callee, this.#taskId]), this.#toldTokens, this.#handedTokens);
+  }
+
+  /** Metadata of a task tell all tokens since its begin. Of two states, the one with more is the later. */
+  #learnTokens(metadata: JsonObject | undefined): void {
+    this.#toldTokens = Math.max(this.#toldTokens, usageIn(metadata)?.totalTokens ?? 0);
   }
 
   async #callOptions(client: Client): Promise<CallOptions> {
     const { turn, caller, options } = this.#options;
     const places = placesOf([...this.#options.urls, client.agentInterface.url]);
-    const rest = { remainingMs: this.#remainingMs, remainingTokens: await turn.tokens.rest() };
+    const remainingTokens = await turn.tokens.rest();
+    this.#handedTokens ??= remainingTokens;
+    const rest = { remainingMs: this.#remainingMs, remainingTokens };
     const { traceparent } = turn;
     return {
       signal: this.#connection.signal,
@@ -352,6 +368,7 @@ export class OutgoingCall implements AgentCall {
   async #note(event: StreamResponse): Promise<void> {
     const { key: call, callee, limits } = this.#options;
     this.#bytes += event.message !== undefined ? messageBytes(event.message) : eventBytes(event);
+    this.#learnTokens(event.task?.metadata);
     const named = namedTask(event);
     if (named !== undefined && this.#taskId === undefined) {
       this.#taskId = named.taskId;
@@ -370,6 +387,8 @@ export class OutgoingCall implements AgentCall {
     if (this.#stopped !== undefined) return;
     this.#stopped = { error, cancels };
     this.#release?.();
+    // Before the agent learns of it, and ends the turn.
+    ignoreRejection(this.#countTokens());
     for (const reject of this.#waiting) reject(error);
     const isNameless = cancels && this.#isSent && this.#taskId === undefined;
     if (isNameless) this.#awaitName();
@@ -401,7 +420,7 @@ export class OutgoingCall implements AgentCall {
     const options = { timeoutMs: limits.cancelMs, ...(traceparent !== undefined && { traceparent }) };
     canceling(
       client.cancelTask(taskId, options).then(
-        () => {},
+        ({ metadata }) => this.#countTokens(metadata).catch(() => {}),
         (error: unknown) => {
           if (error instanceof A2AError && error.code === 'TASK_NOT_CANCELABLE') return;
           logger.warn('the task of another agent could not be canceled', { taskId: turn.message.taskId, error });

@@ -60,6 +60,13 @@ it('everything set is read', () => {
   });
 });
 
+it('reads a budget of tokens by its parts', () => {
+  const budget = (text: string) => readServerConfig({ A2A_TOKEN_BUDGET: text }).tokenBudget;
+  expect(budget('turn=10000, ownerPerDay=1000000')).toEqual({ turn: 10_000, ownerPerDay: 1_000_000 });
+  for (const wrong of ['10000', 'turn=0', 'turn=', 'turn=1e4', 'turn=1=2', 'day=1', 'turn=1,turn=2', 'turn=2147483648'])
+    expect(() => budget(wrong), wrong).toThrow(/A2A_TOKEN_BUDGET=".*" must be turn, task or ownerPerDay/);
+});
+
 describe('tokens', () => {
   it('of an OpenID Connect provider', () => {
     const { tokens, warnings } = readServerConfig({

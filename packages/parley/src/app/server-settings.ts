@@ -2,6 +2,7 @@ import type { LogLevel } from '../telemetry/text-logger.js';
 import type { CredentialConfig } from './credential-config.js';
 import type { RateLimitOptions } from './limits/rate-limit-options.js';
 import type { Rate } from './limits/rate-limiter.js';
+import type { TokenBudgetOptions } from './limits/token-budget-options.js';
 import type { TlsOptions } from './options/tls-options.js';
 import type { SettingForm } from './setting-forms.js';
 import type { TokenConfig } from './token-config.js';
@@ -44,6 +45,8 @@ export interface ServerConfig {
   readonly auditFile?: string;
   /** True if the server has the operator API. */
   readonly operator: boolean;
+  /** For `tokenBudget` of a server; absent: no limit. */
+  readonly tokenBudget?: TokenBudgetOptions;
   /** The credentials for `credentialAuthenticator`; absent: none. */
   readonly credentials?: CredentialConfig;
   /** For `tls` of a server; absent: plain HTTP. */
@@ -166,6 +169,12 @@ export const PLAIN_SETTINGS = {
     flag: 'audit-file',
     value: 'path',
     help: 'file of [audit records](audit-log.md): one of each call, refusal and repair',
+  }),
+  tokenBudget: setting('A2A_TOKEN_BUDGET', 'tokenBudget', {
+    repeats: true,
+    flag: 'token-budget',
+    value: 'budget',
+    help: 'tokens of models that an agent may use, by [budget](costs.md#budgets): `turn=10000`, `task=50000`, `ownerPerDay=1000000`',
   }),
   operator: setting('A2A_OPERATOR', 'boolean', {
     default: 'false',

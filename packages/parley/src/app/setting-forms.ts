@@ -10,6 +10,7 @@ import { isOption } from '../options/check-options.js';
 import { isSecretKey } from '../secrets/secret-keys.js';
 import { LOG_LEVELS } from '../telemetry/text-logger.js';
 import { parseRate } from './limits/rate-limit-options.js';
+import { type TokenBudgetOptions, tokenBudgetSchema } from './limits/token-budget-options.js';
 import { corsSchema } from './middleware/cors.js';
 
 /** The values of `CredentialConfig.require`. */
@@ -107,6 +108,13 @@ export const SETTING_FORMS = {
     (text) => (text === 'off' ? (false as const) : parseRate(text)),
     'requests in a time, such as 100/60s, or off',
   ),
+  tokenBudget: {
+    parse: (entries: readonly string[]): TokenBudgetOptions | undefined => {
+      const budget = Object.fromEntries(entries.map(budgetOf));
+      return isOption(tokenBudgetSchema, budget) && Object.keys(budget).length === entries.length ? budget : undefined;
+    },
+    right: 'turn, task or ownerPerDay, each once, with a number such as turn=10000',
+  },
   apiKeys: {
     parse: (entries: readonly string[]): readonly ApiKey[] | undefined => {
       const keys = entries.map(apiKeyOf);
@@ -139,6 +147,12 @@ export type FormValue<Name extends SettingForm> =
 
 function portOf(text: string): number | undefined {
   return /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined;
+}
+
+/** `turn=10000`. */
+function budgetOf(entry: string): readonly [string, number] {
+  const [name = '', tokens = '', ...rest] = entry.split('=').map((part) => part.trim());
+  return [name, /^\d+$/.test(tokens) && rest.length === 0 ? Number(tokens) : Number.NaN];
 }
 
 /** `ada=key` or `bob=sha256:hash`. */

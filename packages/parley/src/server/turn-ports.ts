@@ -39,7 +39,7 @@ export interface ServedTurn {
   /** For `turnCourse`. */
   readonly course: TurnCourseOptions;
   /** The tokens of the turn and the rest of its budgets. */
-  readonly tokens: Pick<TurnTokens, 'addCalled' | 'rest'>;
+  readonly tokens: Pick<TurnTokens, 'addCalled' | 'rest'> & { check(): Promise<void> };
 }
 
 /** The budgets of tokens that hold for a turn, and the counters of all turns. */

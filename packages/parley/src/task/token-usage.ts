@@ -40,7 +40,7 @@ const MOST_CALLED = 100;
 
 /** The tokens that a budget counts. */
 export function totalTokens({ inputTokens, outputTokens, calledTokens }: TokenSums): number {
-  return inputTokens + outputTokens + calledTokens;
+  return bounded(inputTokens + outputTokens + calledTokens);
 }
 
 /** The usage in the metadata of a task. Undefined if there is none, or none that can be read. */
@@ -93,17 +93,22 @@ export class UsageSums {
     this.#add({ ...usage, calledTokens: 0 });
   }
 
-  /** Adds the tokens of a called agent, whose task has used so many since it began. */
-  addCalled(task: string, tokens: number): void {
+  /**
+   * Adds the tokens of a called agent, whose task has used so many since it began. At most `most` of them count.
+   * Returns false if that was less.
+   */
+  addCalled(task: string, tokens: number, most = Infinity): boolean {
     const before = this.#called.get(task) ?? 0;
-    if (tokens <= before) return;
+    if (tokens <= before) return true;
+    const added = Math.min(tokens - before, most);
     this.#called.delete(task);
     this.#called.set(task, tokens);
     for (const oldest of this.#called.keys()) {
       if (this.#called.size <= MOST_CALLED) break;
       this.#called.delete(oldest);
     }
-    this.#add({ inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, calledTokens: tokens - before });
+    this.#add({ inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, calledTokens: added });
+    return added === tokens - before;
   }
 
   /** The state to store. */

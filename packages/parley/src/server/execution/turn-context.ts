@@ -290,8 +290,9 @@ export class TurnContext implements RequestContext {
       previousEvents: () => this.previousEvents(),
       course,
       tokens: {
-        addCalled: (task, tokens) => this.#counted.addCalled(task, tokens),
+        addCalled: (...called) => this.#counted.addCalled(...called),
         rest: () => this.#counted.rest(),
+        check: () => this.#counted.count(undefined),
       },
     };
   }
@@ -316,5 +317,6 @@ function copyOf({ seq, turn, text, history, metadata }: LogRecord): LogRecord {
 
 /** The traces of a turn, for code that makes its span. Absent if the server has no tracing. */
 export function turnTrace(context: RequestContext): TurnTrace | undefined {
-  return context instanceof TurnContext ? context.trace : undefined;
+  // Not by its class: `parley serve` has the tracing, and this function, in a bundle.
+  return (context as { readonly trace?: TurnTrace }).trace;
 }

@@ -50,9 +50,14 @@ export class TurnTokens {
     this.#check(limits, { overrun: 1, restToday });
   }
 
-  /** Adds what the task of a called agent has used so far. */
-  async addCalled(task: string, tokens: number): Promise<void> {
-    this.#turn.usage.addCalled(task, tokens);
+  /**
+   * Adds what the task of a called agent has used so far, by its own word. `most`: the rest of the budgets that the
+   * call handed down. A greater claim is no reason to end the turn.
+   */
+  async addCalled(task: string, tokens: number, most?: number): Promise<void> {
+    const { usage, taskId } = this.#turn;
+    if (!usage.addCalled(task, tokens, most))
+      this.#logger.warn('another agent tells more tokens than it was left', { taskId, tokens, left: most });
     await this.#save();
     this.#check(await this.#limits, { overrun: 1 });
   }
