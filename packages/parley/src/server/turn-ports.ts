@@ -56,14 +56,18 @@ export interface TokenLimits {
   exceeded(budget: TokenBudgetName): void;
 }
 
-/** Counts turns, for metrics. */
-export interface TurnMeter {
-  /** The agent of a turn begins. `waitedMs`: since its message was stored, as far as that is known. */
-  began(agent: string, waitedMs: number | undefined): void;
-  /** The agent has published its first output, or the end of the turn. */
-  answered(agent: string, afterMs: number): void;
-  /** The turn is no longer this process's. `outcome`: its last state in lower case, or `lost`. */
-  ended(agent: string, { outcome, ms }: { readonly outcome: string; readonly ms: number }): void;
+/** A time of a turn, for metrics. */
+export interface TurnTime {
+  readonly agent: string;
+  /**
+   * - `queueWait`: from the message to the call of the agent, as far as that is known
+   * - `firstEvent`: from that call to the first output, or to the end of the turn
+   * - `taskDuration`: from that call until the turn is no longer this process's
+   */
+  readonly time: 'queueWait' | 'firstEvent' | 'taskDuration';
+  readonly ms: number;
+  /** With `taskDuration`: the last state in lower case, or `lost`. */
+  readonly outcome?: string;
 }
 
 /** The course of a turn, as it is at the moment. */
@@ -101,5 +105,6 @@ export interface TurnPorts {
   readonly tracing?: Tracing;
   /** For `RequestContext.countTokens`. */
   readonly tokens?: (turn: Pick<ServedTurn, 'scope' | 'caller'>) => Promise<TokenLimits>;
-  readonly meter?: TurnMeter;
+  /** Records times of turns. */
+  readonly meter?: (time: TurnTime) => void;
 }

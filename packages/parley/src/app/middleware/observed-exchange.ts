@@ -68,7 +68,9 @@ export const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/;
 
 function broughtId(request: ExchangeRequest): string | undefined {
   const own = request.header('x-request-id');
-  return isRequestId(own) ? own : traceIdIn(request.header('traceparent'));
+  if (own !== undefined && isRequestId(own)) return own;
+  const traceparent = request.header('traceparent');
+  return traceparent ? traceIdIn(traceparent) : undefined;
 }
 
 /** The parts of an answer that its caller gets to know. */
