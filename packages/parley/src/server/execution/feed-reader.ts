@@ -140,12 +140,12 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
     const value = this.ready();
     if (value) return Promise.resolve({ done: false, value });
     if (this.#ended || this.#behind) return this.#afterQueue();
-    return new Promise((resolve) => {
-      this.#wake = () => {
-        const offered = this.ready();
-        resolve(offered ? { done: false, value: offered } : this.#afterQueue());
-      };
-    });
+    const { promise, resolve } = Promise.withResolvers<IteratorResult<StreamItem, undefined>>();
+    this.#wake = () => {
+      const offered = this.ready();
+      resolve(offered ? { done: false, value: offered } : this.#afterQueue());
+    };
+    return promise;
   }
 
   /** The failure or the end of the stream, or its next item from the log. */

@@ -30,10 +30,10 @@ export class LiveTask {
   #pending = 0;
   #head: StatusAndMetadata;
   #records: LogRecord[];
+  /** About how much memory all of it takes. Only the task itself sets it. */
+  bytes: number;
   /** About how much the records take. */
-  #bytes = 0;
-  /** About how much the task takes without its records. */
-  #taskBytes: number;
+  #recordBytes = 0;
   /** The task whose size was asked for last. */
   #measured: { readonly task: Task; readonly bytes: number } | undefined = undefined;
 
@@ -41,12 +41,7 @@ export class LiveTask {
     this.#task = task;
     this.#head = task as StatusAndMetadata;
     this.#records = [first];
-    this.#taskBytes = ENTRY + eventBytes(first.event);
-  }
-
-  /** About how much memory all of it takes. */
-  get bytes(): number {
-    return this.#taskBytes + this.#bytes;
+    this.bytes = ENTRY + eventBytes(first.event);
   }
 
   get recordCount(): number {
@@ -62,9 +57,9 @@ export class LiveTask {
     for (const record of records) {
       const { bytes } = record;
       this.#records.push(record);
-      this.#bytes += bytes;
+      this.#recordBytes += bytes;
       // The task grows with its records, which stay beside it.
-      this.#taskBytes += bytes;
+      this.bytes += 2 * bytes;
     }
     this.#head = head;
     if (snapshot === undefined) {
@@ -108,10 +103,11 @@ export class LiveTask {
   #trim(): void {
     const log = {
       last: this.#records.at(-1)?.seq ?? 0,
-      bytes: this.#bytes,
+      bytes: this.#recordBytes,
       records: () => this.#records,
       cut: (floor: number, bytes: number) => {
-        this.#bytes -= bytes;
+        this.#recordBytes -= bytes;
+        this.bytes -= bytes;
         this.#records = this.#records.filter(({ seq }) => seq >= floor);
       },
     };
