@@ -48,11 +48,11 @@ export class ShapedTask implements Task {
   declare readonly metadata?: NonNullable<Task['metadata']>;
   #texts: MemberTexts | undefined;
 
-  /** `texts`, if given, must be the texts of the members. Only `unread` leaves out the status. */
-  constructor(members: Pick<TaskMembers, 'id' | 'contextId'> & Partial<TaskMembers>, texts?: MemberTexts) {
-    const { id, contextId, status, artifacts, history, metadata } = members;
+  /** `texts`, if given, must be the texts of the members. */
+  constructor({ id, contextId, status, artifacts, history, metadata }: TaskMembers, texts?: MemberTexts) {
     this.id = id;
     if (contextId !== undefined) this.contextId = contextId;
+    // `unread` defines it.
     if (status !== undefined) this.status = status;
     if (artifacts !== undefined && artifacts.length > 0) this.artifacts = artifacts;
     if (history !== undefined && history.length > 0) this.history = history;
@@ -63,7 +63,7 @@ export class ShapedTask implements Task {
   /** A task whose members are parsed at their first read. The texts must be JSON. */
   static unread(texts: TaskTexts): ShapedTask {
     const { id, contextId } = texts;
-    const task = new ShapedTask({ id, contextId }, texts);
+    const task = new ShapedTask({ id, contextId } as TaskMembers, texts);
     for (const { name, accessor } of ShapedTask.#unread) {
       if (texts[name] !== undefined) Object.defineProperty(task, name, accessor);
     }

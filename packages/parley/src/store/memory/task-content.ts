@@ -30,10 +30,10 @@ export class LiveTask {
   #pending = 0;
   #head: StatusAndMetadata;
   #records: LogRecord[];
-  /** About how much memory all of it takes. Only the task itself sets it. */
-  bytes: number;
   /** About how much the records take. */
-  #recordBytes = 0;
+  #bytes = 0;
+  /** About how much the task takes without its records. */
+  #taskBytes: number;
   /** The task whose size was asked for last. */
   #measured: { readonly task: Task; readonly bytes: number } | undefined = undefined;
 
@@ -41,7 +41,12 @@ export class LiveTask {
     this.#task = task;
     this.#head = task as StatusAndMetadata;
     this.#records = [first];
-    this.bytes = ENTRY + eventBytes(first.event);
+    this.#taskBytes = ENTRY + eventBytes(first.event);
+  }
+
+  /** About how much memory all of it takes. */
+  get bytes(): number {
+    return this.#taskBytes + this.#bytes;
   }
 
   get recordCount(): number {
@@ -57,9 +62,9 @@ export class LiveTask {
     for (const record of records) {
       const { bytes } = record;
       this.#records.push(record);
-      this.#recordBytes += bytes;
+      this.#bytes += bytes;
       // The task grows with its records, which stay beside it.
-      this.bytes += 2 * bytes;
+      this.#taskBytes += bytes;
     }
     this.#head = head;
     if (snapshot === undefined) {
@@ -103,11 +108,10 @@ export class LiveTask {
   #trim(): void {
     const log = {
       last: this.#records.at(-1)?.seq ?? 0,
-      bytes: this.#recordBytes,
+      bytes: this.#bytes,
       records: () => this.#records,
       cut: (floor: number, bytes: number) => {
-        this.#recordBytes -= bytes;
-        this.bytes -= bytes;
+        this.#bytes -= bytes;
         this.#records = this.#records.filter(({ seq }) => seq >= floor);
       },
     };
