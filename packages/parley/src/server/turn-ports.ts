@@ -7,6 +7,7 @@ import type { Scope } from '../store/task-key.js';
 import type { LogRecord } from '../task/log-record.js';
 import type { CountedTokens } from '../task/token-usage.js';
 import type { Tracing } from '../telemetry/tracing.js';
+import type { TurnTime } from '../telemetry/turn-metrics.js';
 import type { CallAgent } from './agent-call.js';
 import type { AddressedMessage } from './execution/agent-event.js';
 import type { TurnCourseOptions } from './execution/turn-course.js';
@@ -54,20 +55,6 @@ export interface TokenLimits {
   spend(usage: CountedTokens): Promise<number>;
   /** Counts a turn that a budget ends. */
   exceeded(budget: TokenBudgetName): void;
-}
-
-/** A time of a turn, for metrics. */
-export interface TurnTime {
-  readonly agent: string;
-  /**
-   * - `queueWait`: from the message to the call of the agent, as far as that is known
-   * - `firstEvent`: from that call to the first output, or to the end of the turn
-   * - `taskDuration`: from that call until the turn is no longer this process's
-   */
-  readonly time: 'queueWait' | 'firstEvent' | 'taskDuration';
-  readonly ms: number;
-  /** With `taskDuration`: the last state in lower case, or `lost`. */
-  readonly outcome?: string;
 }
 
 /** The course of a turn, as it is at the moment. */

@@ -1,17 +1,23 @@
 import type { Histogram, Meter, MetricAttributes } from './meter.js';
 import { METRICS } from './metric-names.js';
 
-/** A time of a turn. `outcome` is absent while the turn runs. */
-interface RecordedTime {
+/** A time of a turn, in ms. */
+export interface TurnTime {
   readonly agent: string;
+  /**
+   * - `queueWait`: from the message to the call of the agent, as far as that is known
+   * - `firstEvent`: from that call to the first output, or to the end of the turn
+   * - `taskDuration`: from that call until the turn is no longer this process's
+   */
   readonly time: 'queueWait' | 'firstEvent' | 'taskDuration';
   readonly ms: number;
+  /** With `taskDuration`: the last state in lower case, or `lost`. */
   readonly outcome?: string;
 }
 
 /** Times of turns. */
 export class TurnMetrics {
-  readonly #histograms: { readonly [Time in RecordedTime['time']]: readonly Histogram[] };
+  readonly #histograms: { readonly [Time in TurnTime['time']]: readonly Histogram[] };
   /** One per combination: the same object is recognized without comparing its values. */
   readonly #attributes = new Map<string, MetricAttributes>();
 
@@ -26,7 +32,7 @@ export class TurnMetrics {
     };
   }
 
-  record({ agent, time, ms, outcome }: RecordedTime): void {
+  record({ agent, time, ms, outcome }: TurnTime): void {
     const key = outcome === undefined ? agent : `${agent}\n${outcome}`;
     let attributes = this.#attributes.get(key);
     if (attributes === undefined) {

@@ -141,10 +141,11 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
     if (value) return Promise.resolve({ done: false, value });
     if (this.#ended || this.#behind) return this.#afterQueue();
     const { promise, resolve } = Promise.withResolvers<IteratorResult<StreamItem, undefined>>();
-    this.#wake = () => {
+    const wake = () => {
       const offered = this.ready();
       resolve(offered ? { done: false, value: offered } : this.#afterQueue());
     };
+    this.#wake = wake;
     return promise;
   }
 
