@@ -31,9 +31,9 @@ export async function metricsText(): Promise<string> {
   requests.told({ kind: 'http', code: '500' });
   requests.limited('turns');
   const turns = new TurnMetrics(meters);
-  turns.began('/', 1);
-  turns.answered('/', 1);
-  turns.ended('/', { outcome: 'completed', ms: 1 });
+  turns.record({ agent: '/', time: 'queueWait', ms: 1 });
+  turns.record({ agent: '/', time: 'firstEvent', ms: 1 });
+  turns.record({ agent: '/', time: 'taskDuration', ms: 1, outcome: 'completed' });
   const tokens = new TokenMetrics(meters);
   tokens.used({ agent: '/', owner: '' }, { inputTokens: 2, outputTokens: 1, cachedInputTokens: 1 });
   tokens.exceeded('/', 'turn');

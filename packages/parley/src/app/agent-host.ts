@@ -19,7 +19,7 @@ import { LoadedOnDemand } from '../runtime/loaded-on-demand.js';
 import { EngineNode } from '../server/execution/engine-node.js';
 import { type RetentionPolicy, RetentionSweeper } from '../server/retention-sweeper.js';
 import type { ServedTasks } from '../server/served-tasks.js';
-import type { TurnMeter, TurnPorts } from '../server/turn-ports.js';
+import type { TurnPorts } from '../server/turn-ports.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { ReachedLimit } from '../telemetry/reached-limit.js';
 import type { ProcessFigures } from '../telemetry/server-figures.js';
@@ -228,12 +228,7 @@ export class AgentHost {
     });
     const tokens: TurnPorts['tokens'] = async (turn) => (await limits.get())(turn);
     if (!isMeasured(options)) return { tokens };
-    const meter: TurnMeter = {
-      began: (agent, waitedMs) => this.#metrics?.turns.began(agent, waitedMs),
-      answered: (agent, afterMs) => this.#metrics?.turns.answered(agent, afterMs),
-      ended: (agent, end) => this.#metrics?.turns.ended(agent, end),
-    };
-    return { tokens, meter };
+    return { tokens, meter: (time) => this.#metrics?.turns.record(time) };
   }
 
   /** Loads the rates of the host and its agents once; `undefined` if there are none. */

@@ -7,6 +7,7 @@ import type { Scope } from '../store/task-key.js';
 import type { LogRecord } from '../task/log-record.js';
 import type { CountedTokens } from '../task/token-usage.js';
 import type { Tracing } from '../telemetry/tracing.js';
+import type { TurnTime } from '../telemetry/turn-metrics.js';
 import type { CallAgent } from './agent-call.js';
 import type { AddressedMessage } from './execution/agent-event.js';
 import type { TurnCourseOptions } from './execution/turn-course.js';
@@ -56,16 +57,6 @@ export interface TokenLimits {
   exceeded(budget: TokenBudgetName): void;
 }
 
-/** Counts turns, for metrics. */
-export interface TurnMeter {
-  /** The agent of a turn begins. `waitedMs`: since its message was stored, as far as that is known. */
-  began(agent: string, waitedMs: number | undefined): void;
-  /** The agent has published its first output, or the end of the turn. */
-  answered(agent: string, afterMs: number): void;
-  /** The turn has ended in this process. `outcome`: its last state in lower case, or `lost`. */
-  ended(agent: string, { outcome, ms }: { readonly outcome: string; readonly ms: number }): void;
-}
-
 /** The course of a turn, as it is at the moment. */
 export interface TurnCourse {
   /** Time until the deadline in ms. While the task waits for its caller: the full time of a turn. */
@@ -101,5 +92,6 @@ export interface TurnPorts {
   readonly tracing?: Tracing;
   /** For `RequestContext.countTokens`. */
   readonly tokens?: (turn: Pick<ServedTurn, 'scope' | 'caller'>) => Promise<TokenLimits>;
-  readonly meter?: TurnMeter;
+  /** Records times of turns. */
+  readonly meter?: (time: TurnTime) => void;
 }

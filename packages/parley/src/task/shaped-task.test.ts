@@ -39,6 +39,25 @@ describe('a task put together', () => {
     );
   });
 
+  it('parses its members at their first read, and has them all the same', () => {
+    fc.assert(
+      fc.property(members, (given) => {
+        const task = new ShapedTask(given);
+        const texts = { id: task.id, contextId: task.contextId, ...ShapedTask.textsOf(task) };
+        const unread = () => ShapedTask.unread(texts);
+        expect(Object.keys(unread())).toEqual(Object.keys(task));
+        expect({ ...unread() }).toEqual({ ...ShapedTask.parse(texts) });
+        expect(JSON.stringify(unread())).toBe(JSON.stringify(task));
+        expect(structuredClone(unread())).toEqual(structuredClone(ShapedTask.parse(texts)));
+        const read = unread();
+        expect(read.status).toBe(read.status);
+        expect(ShapedTask.textOf(read)).toBe(ShapedTask.textOf(task));
+      }),
+    );
+    const broken = { id: 't', contextId: undefined, artifacts: undefined, history: undefined, metadata: undefined };
+    expect(ShapedTask.unread({ ...broken, status: '{' }).id).toBe('t');
+  });
+
   it('takes the word of the texts it is given', () => {
     const known = {
       status: '{"state":"TASK_STATE_WORKING"}',

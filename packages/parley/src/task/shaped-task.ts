@@ -26,6 +26,19 @@ export interface TaskTexts extends MemberTexts, Pick<TaskMembers, 'id' | 'contex
  * and shared by stores and answers.
  */
 export class ShapedTask implements Task {
+  /** Own accessors of unread members, so that `{ ...task }` has them. All tasks share them, as lists do in `TaskList`. */
+  static readonly #unread = (['status', 'artifacts', 'history', 'metadata'] as const).map((name) => ({
+    name,
+    accessor: {
+      get(this: ShapedTask): unknown {
+        const value: unknown = JSON.parse(this.#texts?.[name] as string);
+        Object.defineProperty(this, name, { value, writable: true });
+        return value;
+      },
+      enumerable: true,
+      configurable: true,
+    },
+  }));
   // Declared only: members are created in the order of assignment, and absent ones are not created.
   declare readonly id: string;
   declare readonly contextId?: string;
@@ -39,11 +52,22 @@ export class ShapedTask implements Task {
   constructor({ id, contextId, status, artifacts, history, metadata }: TaskMembers, texts?: MemberTexts) {
     this.id = id;
     if (contextId !== undefined) this.contextId = contextId;
-    this.status = status;
+    // `unread` defines it.
+    if (status !== undefined) this.status = status;
     if (artifacts !== undefined && artifacts.length > 0) this.artifacts = artifacts;
     if (history !== undefined && history.length > 0) this.history = history;
     if (metadata !== undefined) this.metadata = metadata;
     this.#texts = texts;
+  }
+
+  /** A task whose members are parsed at their first read. The texts must be JSON. */
+  static unread(texts: TaskTexts): ShapedTask {
+    const { id, contextId } = texts;
+    const task = new ShapedTask({ id, contextId } as TaskMembers, texts);
+    for (const { name, accessor } of ShapedTask.#unread) {
+      if (texts[name] !== undefined) Object.defineProperty(task, name, accessor);
+    }
+    return task;
   }
 
   /** Parses the texts of a task. */

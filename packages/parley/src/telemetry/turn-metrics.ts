@@ -1,44 +1,44 @@
 import type { Histogram, Meter, MetricAttributes } from './meter.js';
 import { METRICS } from './metric-names.js';
 
+/** A time of a turn, in ms. */
+export interface TurnTime {
+  readonly agent: string;
+  /**
+   * - `queueWait`: from the message to the call of the agent, as far as that is known
+   * - `firstEvent`: from that call to the first output, or to the end of the turn
+   * - `taskDuration`: from that call until the turn is no longer this process's
+   */
+  readonly time: 'queueWait' | 'firstEvent' | 'taskDuration';
+  readonly ms: number;
+  /** With `taskDuration`: the last state in lower case, or `lost`. */
+  readonly outcome?: string;
+}
+
 /** Times of turns. */
 export class TurnMetrics {
-  readonly #waits: readonly Histogram[];
-  readonly #firstEvents: readonly Histogram[];
-  readonly #durations: readonly Histogram[];
+  readonly #histograms: { readonly [Time in TurnTime['time']]: readonly Histogram[] };
   /** One per combination: the same object is recognized without comparing its values. */
   readonly #attributes = new Map<string, MetricAttributes>();
 
   constructor(meters: readonly Meter[]) {
     const histograms = (metric: { readonly name: string; readonly unit: string }) =>
       meters.map((meter) => meter.createHistogram(metric.name, metric));
-    this.#waits = histograms(METRICS.queueWait);
-    this.#firstEvents = histograms(METRICS.firstEvent);
-    this.#durations = histograms(METRICS.taskDuration);
+    const { queueWait, firstEvent, taskDuration } = METRICS;
+    this.#histograms = {
+      queueWait: histograms(queueWait),
+      firstEvent: histograms(firstEvent),
+      taskDuration: histograms(taskDuration),
+    };
   }
 
-  began(agent: string, waitedMs: number | undefined): void {
-    if (waitedMs === undefined) return;
-    record(this.#waits, waitedMs, this.#of({ agent }));
+  record({ agent, time, ms, outcome }: TurnTime): void {
+    const key = outcome === undefined ? agent : `${agent}\n${outcome}`;
+    let attributes = this.#attributes.get(key);
+    if (attributes === undefined) {
+      attributes = outcome === undefined ? { agent } : { agent, outcome };
+      this.#attributes.set(key, attributes);
+    }
+    for (const histogram of this.#histograms[time]) histogram.record(ms / 1_000, attributes);
   }
-
-  answered(agent: string, afterMs: number): void {
-    record(this.#firstEvents, afterMs, this.#of({ agent }));
-  }
-
-  ended(agent: string, { outcome, ms }: { readonly outcome: string; readonly ms: number }): void {
-    record(this.#durations, ms, this.#of({ agent, outcome }));
-  }
-
-  #of(attributes: MetricAttributes): MetricAttributes {
-    const key = `${attributes.agent}\n${attributes.outcome}`;
-    const known = this.#attributes.get(key);
-    if (known !== undefined) return known;
-    this.#attributes.set(key, attributes);
-    return attributes;
-  }
-}
-
-function record(histograms: readonly Histogram[], ms: number, attributes: MetricAttributes): void {
-  for (const histogram of histograms) histogram.record(ms / 1_000, attributes);
 }

@@ -186,10 +186,12 @@ export class ChangeTexts {
 
 /** The length of the end that two texts share. */
 function sameEnd(one: string, other: string): number {
-  const limit = Math.min(one.length, other.length);
-  let length = 0;
-  while (length < limit && one.at(-1 - length) === other.at(-1 - length)) length += 1;
-  return length;
+  let [atOne, atOther] = [one.length, other.length];
+  while (atOne > 0 && atOther > 0 && one.charCodeAt(atOne - 1) === other.charCodeAt(atOther - 1)) {
+    atOne -= 1;
+    atOther -= 1;
+  }
+  return one.length - atOne;
 }
 
 function hasOnlyChunks({ head, snapshot, records }: WrittenAppend): boolean {

@@ -31,6 +31,10 @@ const HEAD_FIELDS = [
   'since',
   'made',
 ] as const;
+type HeadField = (typeof HEAD_FIELDS)[number];
+
+/** The place of each number. */
+const PLACE = Object.fromEntries(HEAD_FIELDS.map((field, at) => [field, at])) as Readonly<Record<HeadField, number>>;
 
 /** The fields of a head that scripts answer: the numbers, the node, and the context id as JSON. */
 export type KnownHead = readonly [numbers: string | null, node: string | null, context: string | null];
@@ -53,8 +57,8 @@ export interface RedisHead extends SharedHead {
 export function headOf([numbers, node, context]: KnownHead): RedisHead | undefined {
   if (numbers === null) return undefined;
   const texts = numbers.split(' ');
-  const number = (field: (typeof HEAD_FIELDS)[number]) => Number(texts[HEAD_FIELDS.indexOf(field)]);
-  const queue = texts[HEAD_FIELDS.indexOf('queue')] ?? '-';
+  const number = (field: HeadField) => Number(texts[PLACE[field]]);
+  const queue = texts[PLACE.queue] ?? '-';
   const held = number('held');
   const endedAt = number('ended');
   return {
@@ -80,7 +84,7 @@ export function headOf([numbers, node, context]: KnownHead): RedisHead | undefin
 /** The text of a head from its members. */
 export function headTextOf(head: Omit<RedisHead, 'text' | 'contextId' | 'hasEnded'>): string {
   const { holder, queue } = head;
-  const numbers: Readonly<Record<(typeof HEAD_FIELDS)[number], number | string>> = {
+  const numbers: Readonly<Record<HeadField, number | string>> = {
     version: head.version,
     seq: head.seq,
     bytes: head.bytes,
@@ -96,7 +100,9 @@ export function headTextOf(head: Omit<RedisHead, 'text' | 'contextId' | 'hasEnde
     since: head.since,
     made: head.createdAt,
   };
-  return HEAD_FIELDS.map((field) => numbers[field]).join(' ');
+  let text = '';
+  for (const field of HEAD_FIELDS) text += text === '' ? numbers[field] : ` ${numbers[field]}`;
+  return text;
 }
 
 /** The fields of a task, and its records behind its snapshot. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../../runtime/clock.js';
-import type { StreamItem } from '../../task/stream-item.js';
+import type { ItemSource, StreamItem } from '../../task/stream-item.js';
 import { type CallRecord, recordAnswer } from './call-record.js';
 import { endedCredentialError } from './ended-credential.js';
 import { EVENT_STREAM_TYPE } from './media-type.js';
@@ -52,7 +52,7 @@ interface SseStreamOptions {
  */
 export class SseStream implements AsyncIterableIterator<string> {
   readonly #options: SseStreamOptions;
-  #source: AsyncIterator<StreamItem> | undefined;
+  #source: ItemSource | undefined;
   #ready = '';
   #items = 0;
   /** The number of items at the last check. */
@@ -149,19 +149,28 @@ export class SseStream implements AsyncIterableIterator<string> {
       this.#close();
     } else {
       try {
-        const { record, frames } = this.#options;
-        if (record !== undefined && this.#items === 0) recordAnswer(record, result.value.event);
-        this.#ready += frames.event(result.value);
+        this.#frame(result.value, source);
       } catch (error) {
         this.#failed(error);
         release(source);
         return;
       }
-      this.#items++;
     }
     if (this.#source === undefined || this.#opening !== undefined) this.#settle();
     else this.#gather();
   };
+
+  /** Makes frames of an item, and of those that are there behind it: they need no promise. */
+  #frame(first: StreamItem, source: ItemSource): void {
+    const { record, frames } = this.#options;
+    if (record !== undefined && this.#items === 0) recordAnswer(record, first.event);
+    for (let item: StreamItem | undefined = first; item !== undefined; ) {
+      this.#ready += frames.event(item);
+      this.#items++;
+      const isAsked = this.#waiting !== undefined && this.#ready.length < JOIN_LENGTH;
+      item = isAsked ? source.ready?.() : undefined;
+    }
+  }
 
   readonly #failed = (error: unknown): void => {
     this.#pulling = false;
@@ -247,7 +256,7 @@ export class SseStream implements AsyncIterableIterator<string> {
 }
 
 /** Closes the source, which may still be producing an item. Errors of its clean-up are ignored. */
-function release(source: AsyncIterator<StreamItem>): void {
+function release(source: ItemSource): void {
   try {
     source.return?.().then(undefined, () => {});
   } catch {

@@ -135,20 +135,29 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
     return this;
   }
 
-  async next(): Promise<IteratorResult<StreamItem, undefined>> {
-    for (;;) {
-      const value = this.ready();
-      if (value) return { done: false, value };
-      if (this.#failure) {
-        const failure = this.#failure;
-        this.#failure = undefined;
-        throw failure;
-      }
-      if (this.#ended) return DONE;
-      // A failed stream has ended, so no caller calls `return` on it.
-      if (this.#behind) await this.#catchUp().catch((error: Error) => this.#waitOrEnd(error));
-      else await this.#offered();
-    }
+  /** An item that is awaited settles the one promise of its wait. */
+  next(): Promise<IteratorResult<StreamItem, undefined>> {
+    const value = this.ready();
+    if (value) return Promise.resolve({ done: false, value });
+    if (this.#ended || this.#behind) return this.#afterQueue();
+    const { promise, resolve } = Promise.withResolvers<IteratorResult<StreamItem, undefined>>();
+    const wake = () => {
+      const offered = this.ready();
+      resolve(offered ? { done: false, value: offered } : this.#afterQueue());
+    };
+    this.#wake = wake;
+    return promise;
+  }
+
+  /** The failure or the end of the stream, or its next item from the log. */
+  async #afterQueue(): Promise<IteratorResult<StreamItem, undefined>> {
+    const failure = this.#failure;
+    this.#failure = undefined;
+    if (failure) throw failure;
+    if (this.#ended) return DONE;
+    // A failed stream has ended, so no caller calls `return` on it.
+    if (this.#behind) await this.#catchUp().catch((error: Error) => this.#waitOrEnd(error));
+    return this.next();
   }
 
   ready(): StreamItem | undefined {
@@ -221,7 +230,8 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
     const isWorthIt = isPatient && this.#hasShown && isPassing && now - this.#failingSince < LONGEST_OUTAGE_MS;
     if (!isWorthIt) return this.#end(error);
     if (this.#ended) return;
-    const later = this.#offered();
+    const { promise: later, resolve } = Promise.withResolvers<void>();
+    this.#wake = resolve;
     const stopTimer = clock.after(AGAIN_MS, () => this.#notify());
     await later;
     stopTimer();
@@ -272,12 +282,6 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
     if (how instanceof Error) this.#failure = how;
     this.#context.feeds.detach(this);
     this.#notify();
-  }
-
-  #offered(): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#wake = resolve;
-    return promise;
   }
 
   #notify(): void {

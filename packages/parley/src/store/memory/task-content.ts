@@ -189,6 +189,6 @@ export class PackedTask {
       history: wanted.history ? history : undefined,
       metadata,
     };
-    return ShapedTask.parse({ id: this.#id, contextId: this.#contextId, ...texts });
+    return ShapedTask.unread({ id: this.#id, contextId: this.#contextId, ...texts });
   }
 }
