@@ -26,7 +26,7 @@ export interface TaskTexts extends MemberTexts, Pick<TaskMembers, 'id' | 'contex
  * and shared by stores and answers.
  */
 export class ShapedTask implements Task {
-  /** Own accessors of unread members, so that `{ ...task }` has them. All tasks share them, as lists do in `TaskList`. */
+  /** Own accessors of unread members, so that `{ ...task }` has them. All tasks share them. See `TaskList`. */
   static readonly #unread = (['status', 'artifacts', 'history', 'metadata'] as const).map((name) => ({
     name,
     accessor: {
