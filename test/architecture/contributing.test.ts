@@ -73,7 +73,11 @@ it('each script of the repository begins with a comment about its purpose', () =
 });
 
 /** Scripts that run once the packages are installed. */
-const AFTER_INSTALLATION = ['api-report.mjs: typescript', 'reference-comments.mjs: typescript', 'transpile.mjs: esbuild'];
+const AFTER_INSTALLATION = [
+  'api-report.mjs: typescript',
+  'reference-comments.mjs: typescript',
+  'transpile.mjs: esbuild',
+];
 
 it('scripts of the repository use no installed packages before they are installed', () => {
   const scripts = readdirSync(`${root}/scripts`).filter((name) => name.endsWith('.mjs'));
