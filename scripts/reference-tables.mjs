@@ -35,7 +35,7 @@ const OPTIONS = {
   },
   'docs/mcp.md': {
     endpoint: ['mcp/mcp-server#McpServerOptions', 'mcp/mcp-endpoint#McpEndpointOptions'],
-    tools: ['mcp/index#McpCommand', 'mcp/index#McpUrl', 'mcp/mcp-tools#McpToolsOptions'],
+    tools: ['mcp/mcp-transport#McpCommand', 'mcp/mcp-transport#McpUrl', 'mcp/mcp-tools#McpToolsOptions'],
   },
   'docs/files.md': { limits: ['parley/app/files/files-extension#FileTransferOptions'] },
   'docs/push-receiver.md': { options: ['parley/push/receiver/push-receiver#PushReceiverOptions'] },
