@@ -13,7 +13,7 @@ const said = () => ({
   message: { messageId: crypto.randomUUID(), role: 'ROLE_USER' as const, parts: [{ text: 'hello' }] },
 });
 
-/** The spans that a real exporter has sent of calls and turns, the trace contexts of the turns, and those of the tasks. */
+/** The spans that a real exporter has sent, the trace contexts of the turns, and the traces of the tasks. */
 async function sampled(sampler: ConstructorParameters<typeof ParentBasedSampler>[0]['root']) {
   await using receiver = await OtlpReceiver.start();
   const provider = exportSpans('sampled', receiver.url, { sampler: new ParentBasedSampler({ root: sampler }) });

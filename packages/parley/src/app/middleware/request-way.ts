@@ -46,7 +46,7 @@ export interface RequestWayOptions {
 }
 
 /** The ports of a host that its middlewares use. */
-export interface RequestWayPorts {
+interface RequestWayPorts {
   readonly metrics: RequestMetrics | undefined;
   readonly start: StartOptions;
   /** Loads the limits of rates. Absent: the host has none. */
