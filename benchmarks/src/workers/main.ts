@@ -38,6 +38,7 @@ CPU time of answers of parley serve, by the number of workers.
 
   --rounds N     rounds over all rows (default 3)
   --seconds S    time measured in each (default 2)
+  --rows TEXT    rows whose title has the text, such as task (default all)
   --workers A,B  numbers of workers; 0 is one process without workers (default 0,1,2)
 `;
 
@@ -46,6 +47,7 @@ async function main(): Promise<void> {
     options: {
       rounds: { type: 'string', default: '3' },
       seconds: { type: 'string', default: '2' },
+      rows: { type: 'string', default: '' },
       workers: { type: 'string', default: '0,1,2' },
       help: { type: 'boolean' },
     },
@@ -55,10 +57,11 @@ async function main(): Promise<void> {
     return;
   }
   const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)];
+  const rows = ROWS.filter(({ title }) => title.includes(values.rows));
   const counts = values.workers.split(',').map(Number);
   const costs = new Map<string, Cost[]>();
   for (let round = 0; round < rounds; round++) {
-    for (const row of ROWS) {
+    for (const row of rows) {
       // Interleaved: a slow minute of the machine meets all numbers of workers.
       for (const workers of counts) {
         const name = `${row.title} ${workers}`;
@@ -73,7 +76,7 @@ async function main(): Promise<void> {
     '',
     '| row | workers | answers/s | CPU | first process | workers | storage process |',
     '| --- | --- | --- | --- | --- | --- | --- |',
-    ...ROWS.flatMap(({ title }) =>
+    ...rows.flatMap(({ title }) =>
       counts.map((workers) => {
         const all = costs.get(`${title} ${workers}`) ?? [];
         const middle = (member: keyof Cost) => median(all.map((cost) => cost[member]));

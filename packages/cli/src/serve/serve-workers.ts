@@ -26,6 +26,7 @@ export async function serveWorkers({ settings, output }: Invocation): Promise<nu
   const storage = isShared(database)
     ? undefined
     : new StorageProcess({
+        workers: count,
         onDeath: (reason, inMs) => {
           if (isMemory) output.warn('all tasks are lost: they were in the memory of the storage process');
           onDeath(reason, inMs);

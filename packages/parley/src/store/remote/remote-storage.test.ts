@@ -10,7 +10,7 @@ import { silentLogger } from '../../telemetry/logger.js';
 import { interceptedStorage } from '../intercepted-storage.js';
 import { MemoryStorage } from '../memory/memory-storage.js';
 import type { Acceptance, TaskStorage } from '../task-storage.js';
-import { connectRemoteStorage, type RemoteStorage } from './remote-storage.js';
+import { connectRemoteStorage } from './remote-storage.js';
 import { StorageServer } from './storage-server.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'parley-remote-'));
@@ -29,8 +29,11 @@ function acceptance(id: string, node: string): Acceptance {
 async function served(storage: TaskStorage, address = { path: join(folder, randomUUID()), token: randomUUID() }) {
   const server = await StorageServer.listen({ ...address, storage, clock: systemClock, logger: silentLogger });
   onTestFinished(() => server.close());
-  const client = async (): Promise<RemoteStorage> => {
-    const remote = await connectRemoteStorage({ ...address, clock: systemClock });
+  const client = async (): Promise<TaskStorage> => {
+    const openFile = () => {
+      throw new Error('Memory has no file');
+    };
+    const remote = await connectRemoteStorage({ ...address, clock: systemClock, openFile });
     onTestFinished(() => remote.close());
     return remote;
   };

@@ -3,6 +3,7 @@ import type { JsonValue } from '../../model/json.js';
 import type { Task } from '../../model/task.js';
 import type { Clock } from '../../runtime/clock.js';
 import { claimOf } from '../engine/claim-turns.js';
+import type { ServedFile } from '../file-owner.js';
 import type {
   CancelRequest,
   Claim,
@@ -47,13 +48,20 @@ import { GroupCommit } from './group-commit.js';
 import { rememberedOf } from './read-keys-and-configs.js';
 import { readProgress, readRecords, readTask } from './read-task.js';
 import { recordOf } from './record-rows.js';
-import { SqliteFile, type SqliteFileOptions } from './sqlite-file.js';
+import { type OpenFile, SqliteFile, type SqliteFileOptions } from './sqlite-file.js';
 import { SqliteKeys } from './sqlite-keys.js';
 import { SqliteOwners } from './sqlite-owners.js';
 import { SqlitePush } from './sqlite-push.js';
 import { storedOf, TextPage, taskOf } from './task-texts.js';
 import { acceptWrite, appendWrite, heldFields, newTaskFields, scopeFields } from './to-write-requests.js';
 import type { ClaimedTurn, HeldResult } from './write-requests.js';
+
+/** The parts of a storage on a file. */
+interface SqliteStorageOptions {
+  readonly clock: Clock;
+  readonly file: OpenFile;
+  readonly wakeups: LocalWakeups;
+}
 
 /** So much of a log is read on the main thread; more than that is left to a thread of its own. */
 const SMALL_READ = 1_048_576;
@@ -63,15 +71,15 @@ const SMALL_READ = 1_048_576;
  * that wait. The main thread reads single tasks. A third thread reads lists and long logs; it starts when it is needed.
  */
 export class SqliteStorage implements TaskStorage {
-  readonly shared = false;
+  readonly shared: boolean = false;
   readonly durability: 'power-loss' | 'process';
-  readonly wakeups = new LocalWakeups();
+  readonly wakeups: LocalWakeups;
   readonly keys: IdempotencyKeys;
   readonly push: PushStorage;
   readonly owners: OwnerStorage;
   readonly #lifetime: ClockedLifetime;
   readonly #clock: Clock;
-  readonly #file: SqliteFile;
+  readonly #file: OpenFile;
   readonly #commits: GroupCommit;
   readonly #reads: FileReads;
   readonly #nodes = new NodeList();
@@ -79,9 +87,10 @@ export class SqliteStorage implements TaskStorage {
   readonly #claimed = { at: 0, turns: new Set<string>() };
   #closing: Promise<void> | undefined;
 
-  private constructor({ clock }: SqliteFileOptions, file: SqliteFile) {
+  protected constructor({ clock, file, wakeups }: SqliteStorageOptions) {
     this.#clock = clock;
     this.#file = file;
+    this.wakeups = wakeups;
     this.durability = file.durability;
     const lifetime = new ClockedLifetime(clock);
     const commits = new GroupCommit(file.writer, clock);
@@ -100,11 +109,23 @@ export class SqliteStorage implements TaskStorage {
    * program or a newer version wrote it. Nothing in it is changed then.
    */
   static async open(options: SqliteFileOptions): Promise<SqliteStorage> {
+    return (await SqliteStorage.openServed(options)).storage;
+  }
+
+  /** The same, with the file for other processes, which read it themselves. */
+  static async openServed(options: SqliteFileOptions): Promise<{ storage: SqliteStorage; file: ServedFile }> {
     const file = await SqliteFile.open(options);
     if (file.durability === 'process') {
       options.logger.warn('tasks survive the end of the process, but not the loss of power', { path: file.path });
     }
-    return new SqliteStorage(options, file);
+    const storage = new SqliteStorage({ clock: options.clock, file, wakeups: new LocalWakeups() });
+    const { path, writer } = file;
+    const served: ServedFile = {
+      path,
+      write: async (batches) => (await writer.ask({ batches })) as readonly Uint8Array[],
+      keepLeases: (nodes) => storage.#keepLeases(nodes),
+    };
+    return { storage, file: served };
   }
 
   async accept(acceptance: Acceptance): Promise<AcceptOutcome> {
@@ -298,6 +319,14 @@ export class SqliteStorage implements TaskStorage {
     this.#lifetime.end();
     this.#closing ??= this.#clock.hold(this.#close());
     return this.#closing;
+  }
+
+  async #keepLeases(nodes: readonly string[]): Promise<void> {
+    const agents = await this.#commits.do(['keep-leases', nodes]);
+    for (const agent of agents) {
+      this.wakeups.workReady(agent);
+      this.wakeups.deliveryReady(agent);
+    }
   }
 
   async #close(): Promise<void> {
