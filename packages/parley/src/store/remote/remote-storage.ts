@@ -148,6 +148,11 @@ class RemoteCalls {
     return this.#closing;
   }
 
+  /** Nothing waits for a connection any more. */
+  get #isOver(): boolean {
+    return this.#closing !== undefined && this.#waiting.size === 0;
+  }
+
   async #close(): Promise<void> {
     if (this.#waiting.size > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve));
     this.#stopPatience?.();
@@ -173,8 +178,7 @@ class RemoteCalls {
       },
       onClose: () => {
         if (this.#link === link) this.#lost();
-        if (this.#closing !== undefined && this.#waiting.size === 0) return;
-        clock.after(RETRY_MS, () => this.#connect());
+        if (!this.#isOver) clock.after(RETRY_MS, () => this.#isOver || this.#connect());
       },
     });
     socket.once('connect', () => link.send(JSON.stringify(token)));
