@@ -20,6 +20,8 @@ const TOKEN_MS = 5_000;
 /** Calls of one process under way, and characters of answers that it has not read. Beyond that, it is not read. */
 const CALLS = 4_096;
 const UNREAD_CHARACTERS = 67_108_864;
+/** Characters that a process has not read, beyond which it gets no wake-up. It looks by itself from time to time. */
+const UNREAD_WAKEUPS = 1_048_576;
 /** Tasks at most whose changes one process wants to know of. */
 export const WATCHED = 10_000;
 
@@ -121,7 +123,7 @@ export class StorageServer {
 
   #tell(wakeup: readonly [name: keyof WakeupListener, about: TaskKey | string], waking?: StorageClient): void {
     const entry = JSON.stringify(wakeup);
-    for (const client of this.#clients) if (client !== waking) client.link.send(entry);
+    for (const client of this.#clients) if (client !== waking) client.wake(entry);
   }
 
   /** Tells the processes that look at a task of what another one has appended. */
@@ -228,7 +230,12 @@ class StorageClient {
   /** Tells the process that a task has changed, if it watches it. */
   tellChange(task: string): void {
     const key = this.#watched.get(task);
-    if (key !== undefined) this.link.send(JSON.stringify(['taskChanged', key]));
+    if (key !== undefined) this.wake(JSON.stringify(['taskChanged', key]));
+  }
+
+  /** Sends a wake-up. */
+  wake(entry: string): void {
+    if (this.link.waiting <= UNREAD_WAKEUPS) this.link.send(entry);
   }
 
   /** Makes the calls of a frame, in their order. */
