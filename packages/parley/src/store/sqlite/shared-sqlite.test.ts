@@ -6,6 +6,7 @@ import { systemClock } from '../../exports/runtime.js';
 import type { Task } from '../../model/task.js';
 import { LogRecord } from '../../task/log-record.js';
 import { silentLogger } from '../../telemetry/logger.js';
+import type { ServedFile } from '../file-owner.js';
 import { connectRemoteStorage } from '../remote/remote-storage.js';
 import { StorageServer } from '../remote/storage-server.js';
 import type { Acceptance, AcceptOutcome, TaskStorage } from '../task-storage.js';
@@ -34,10 +35,22 @@ async function work(storage: TaskStorage, id: string, outcome: AcceptOutcome): P
   await storage.append({ key: { scope, id }, authority: epoch, after: 1, records, head: { status } });
 }
 
-async function served(path: string, address: { path: string; token: string }, processes?: number) {
+/** `onWrite`: awaited before each commit. */
+async function served(
+  path: string,
+  address: { path: string; token: string },
+  { processes, onWrite }: { readonly processes?: number; readonly onWrite?: () => Promise<void> } = {},
+) {
   const leases = processes === undefined ? 'void' : 'keep';
-  const opened = await SqliteStorage.openServed(files.options(systemClock, { path, leases }));
-  const options = { ...opened, ...address, ...(processes !== undefined && { processes }) };
+  const { storage, file } = await SqliteStorage.openServed(files.options(systemClock, { path, leases }));
+  const slow: ServedFile = {
+    ...file,
+    write: async (batches) => {
+      await onWrite?.();
+      return file.write(batches);
+    },
+  };
+  const options = { storage, file: slow, ...address, ...(processes !== undefined && { processes }) };
   const server = await StorageServer.listen({ ...options, clock: systemClock, logger: silentLogger });
   onTestFinished(() => server.close());
   return server;
@@ -93,7 +106,7 @@ it('the turns of a process that has ended together with the owner can be claimed
   await other.accept(acceptance('t2', 'other'));
   await owner.close();
   await gone.close();
-  await served(path, address, 2);
+  await served(path, address, { processes: 2 });
   const request = { ...lease('new'), agents: ['test'], limit: 10 };
   const claimed = async (storage: TaskStorage) => (await storage.claim(request)).claims.map((claim) => claim.task.id);
   // The other process is back alone.
@@ -101,4 +114,24 @@ it('the turns of a process that has ended together with the owner can be claimed
   const next = await connected(address);
   await vi.waitFor(async () => expect(await claimed(next)).toEqual(['t1']), 15_000);
   expect(await claimed(next)).toEqual([]);
+});
+
+it('while a disk is slow, calls of all processes wait for few commits, and what needs no disk is answered', async () => {
+  const address = newAddress();
+  const disk = Promise.withResolvers<void>();
+  const onWrite = vi.fn(() => disk.promise);
+  await served(files.fresh(), address, { onWrite });
+  const processes = [await connected(address), await connected(address)];
+  const accepted = processes.flatMap((storage, at) =>
+    Array.from({ length: 500 }, (_, number) => storage.accept(acceptance(`${at} ${number}`, String(at)))),
+  );
+  await vi.waitFor(() => expect(onWrite).toHaveBeenCalled(), 15_000);
+  for (const storage of processes) {
+    await storage.heartbeat({ node: 'n', agents: ['test'], runningTurns: 0 });
+    expect(await storage.rateCounters?.take([{ key: 'k', requests: 9, windowMs: 60_000, wanted: 1 }])).toHaveLength(1);
+    expect(await storage.task(scope, '0 0')).toBeUndefined();
+  }
+  disk.resolve();
+  for (const { kind } of await Promise.all(accepted)) expect(kind).toBe('accepted');
+  expect(onWrite.mock.calls.length).toBeLessThanOrEqual(4);
 });
