@@ -11,7 +11,7 @@ import { MemoryStorage } from '../../packages/parley/src/store/memory/memory-sto
 import { connectRemoteStorage } from '../../packages/parley/src/store/remote/remote-storage.js';
 import { StorageServer } from '../../packages/parley/src/store/remote/storage-server.js';
 import { SharedSqlite } from '../../packages/parley/src/store/sqlite/shared-sqlite.js';
-import { SqliteStorage } from '../../packages/parley/src/store/sqlite/sqlite-storage.js';
+import { openServedSqlite } from '../../packages/parley/src/store/sqlite/sqlite-storage.js';
 import type { TaskStorage } from '../../packages/parley/src/store/task-storage.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
 import { SqliteFiles } from '../../packages/parley/test/sqlite-files.js';
@@ -76,7 +76,7 @@ async function behindSocket(
 const memory: OpenStorage = (clock, options) =>
   behindSocket(clock, async (shown) => ({ storage: new MemoryStorage({ clock: shown, ...options }) }));
 const sqlite: OpenStorage = (clock, options) =>
-  behindSocket(clock, (shown) => SqliteStorage.openServed(files.options(shown, options)));
+  behindSocket(clock, (shown) => openServedSqlite(files.options(shown, options)));
 
 for (const [name, open] of [
   ['memory of another process', memory],

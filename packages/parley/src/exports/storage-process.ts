@@ -4,7 +4,7 @@ import { MemoryStorage } from '../store/memory/memory-storage.js';
 import { connectRemoteStorage, type RemoteStorage } from '../store/remote/remote-storage.js';
 import { type StorageAddress, StorageServer } from '../store/remote/storage-server.js';
 import { SharedSqlite } from '../store/sqlite/shared-sqlite.js';
-import { SqliteStorage } from '../store/sqlite/sqlite-storage.js';
+import { openServedSqlite } from '../store/sqlite/sqlite-storage.js';
 import type { TaskStorage } from '../store/task-storage.js';
 import type { Logger } from '../telemetry/logger.js';
 import { openSqliteOptions, SQLITE_WORKER } from './open-sqlite.js';
@@ -39,7 +39,7 @@ export async function serveStorage({ url, ...options }: ServeStorageOptions): Pr
   const served = { ...options, clock: systemClock };
   if (database.backend === 'sqlite') {
     const file = openSqliteOptions({ ...database, logger }, processes === undefined ? 'void' : 'keep');
-    return StorageServer.listen({ ...served, ...(await SqliteStorage.openServed(file)) });
+    return StorageServer.listen({ ...served, ...(await openServedSqlite(file)) });
   }
   const { backend: _, ...limits } = database;
   return StorageServer.listen({ ...served, storage: new MemoryStorage({ clock: systemClock, ...limits }) });

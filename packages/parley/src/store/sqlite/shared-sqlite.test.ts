@@ -11,7 +11,7 @@ import { connectRemoteStorage } from '../remote/remote-storage.js';
 import { StorageServer } from '../remote/storage-server.js';
 import type { Acceptance, AcceptOutcome, TaskStorage } from '../task-storage.js';
 import { SharedSqlite } from './shared-sqlite.js';
-import { SqliteStorage } from './sqlite-storage.js';
+import { openServedSqlite } from './sqlite-storage.js';
 
 const files = new SqliteFiles();
 afterAll(() => files.remove());
@@ -42,7 +42,7 @@ async function served(
   { processes, onWrite }: { readonly processes?: number; readonly onWrite?: () => Promise<void> } = {},
 ) {
   const leases = processes === undefined ? 'void' : 'keep';
-  const { storage, file } = await SqliteStorage.openServed(files.options(systemClock, { path, leases }));
+  const { storage, file } = await openServedSqlite(files.options(systemClock, { path, leases }));
   const slow: ServedFile = {
     ...file,
     write: async (batches) => {

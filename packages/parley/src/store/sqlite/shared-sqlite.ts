@@ -26,7 +26,7 @@ import { ReadTables } from './read-tables.js';
 import { RestartingWorker } from './restarting-worker.js';
 import { SetAside } from './set-aside.js';
 import type { OpenFile } from './sqlite-file.js';
-import { SqliteStorage } from './sqlite-storage.js';
+import { OpenedSqlite } from './sqlite-storage.js';
 
 type RemoteOwner = TaskStorage & Required<Pick<TaskStorage, 'rateCounters' | 'siblings'>>;
 
@@ -42,7 +42,7 @@ interface SharedSqliteOptions {
 }
 
 /** A file that another process writes: this process reads it, and asks that process for its commits. */
-export class SharedSqlite extends SqliteStorage {
+export class SharedSqlite extends OpenedSqlite {
   override readonly shared = true;
   readonly rateCounters: RemoteOwner['rateCounters'];
   readonly siblings: RemoteOwner['siblings'];

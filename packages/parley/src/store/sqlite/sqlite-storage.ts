@@ -1,4 +1,5 @@
 import { OwnerBlockedError } from '../../errors/owner-blocked-error.js';
+import { StorageError } from '../../errors/storage-error.js';
 import type { JsonValue } from '../../model/json.js';
 import type { Task } from '../../model/task.js';
 import type { Clock } from '../../runtime/clock.js';
@@ -54,7 +55,7 @@ import { SqliteOwners } from './sqlite-owners.js';
 import { SqlitePush } from './sqlite-push.js';
 import { storedOf, TextPage, taskOf } from './task-texts.js';
 import { acceptWrite, appendWrite, heldFields, newTaskFields, scopeFields } from './to-write-requests.js';
-import type { ClaimedTurn, HeldResult } from './write-requests.js';
+import type { ClaimedTurn, HeldResult, Settled, WriteResults } from './write-requests.js';
 
 /** The parts of a storage on a file. */
 interface SqliteStorageOptions {
@@ -87,7 +88,7 @@ export class SqliteStorage implements TaskStorage {
   readonly #claimed = { at: 0, turns: new Set<string>() };
   #closing: Promise<void> | undefined;
 
-  protected constructor({ clock, file, wakeups }: SqliteStorageOptions) {
+  private constructor({ clock, file, wakeups }: SqliteStorageOptions) {
     this.#clock = clock;
     this.#file = file;
     this.wakeups = wakeups;
@@ -109,23 +110,7 @@ export class SqliteStorage implements TaskStorage {
    * program or a newer version wrote it. Nothing in it is changed then.
    */
   static async open(options: SqliteFileOptions): Promise<SqliteStorage> {
-    return (await SqliteStorage.openServed(options)).storage;
-  }
-
-  /** The same, with the file for other processes, which read it themselves. */
-  static async openServed(options: SqliteFileOptions): Promise<{ storage: SqliteStorage; file: ServedFile }> {
-    const file = await SqliteFile.open(options);
-    if (file.durability === 'process') {
-      options.logger.warn('tasks survive the end of the process, but not the loss of power', { path: file.path });
-    }
-    const storage = new SqliteStorage({ clock: options.clock, file, wakeups: new LocalWakeups() });
-    const { path, writer } = file;
-    const served: ServedFile = {
-      path,
-      write: async (batches) => (await writer.ask({ batches })) as readonly Uint8Array[],
-      keepLeases: (nodes) => storage.#keepLeases(nodes),
-    };
-    return { storage, file: served };
+    return new SqliteStorage({ ...options, file: await openFile(options), wakeups: new LocalWakeups() });
   }
 
   async accept(acceptance: Acceptance): Promise<AcceptOutcome> {
@@ -321,14 +306,6 @@ export class SqliteStorage implements TaskStorage {
     return this.#closing;
   }
 
-  async #keepLeases(nodes: readonly string[]): Promise<void> {
-    const agents = await this.#commits.do(['keep-leases', nodes]);
-    for (const agent of agents) {
-      this.wakeups.workReady(agent);
-      this.wakeups.deliveryReady(agent);
-    }
-  }
-
   async #close(): Promise<void> {
     await this.#commits.idle();
     await this.#file.close();
@@ -382,6 +359,39 @@ export class SqliteStorage implements TaskStorage {
     const stored = readTask(this.#file.tables, { scope, id: taskId }, this.#clock.now());
     return stored && claimOf(stored, claimed, { attempt, handOvers, ...parseTurn(claimed) });
   }
+}
+
+/** The class for code beside it: its constructor is no part of the public types. */
+export const OpenedSqlite = SqliteStorage as unknown as new (options: SqliteStorageOptions) => SqliteStorage;
+
+/** Opens a file, and gives its writer to other processes, which read it themselves. */
+export async function openServedSqlite(
+  options: SqliteFileOptions,
+): Promise<{ readonly storage: SqliteStorage; readonly file: ServedFile }> {
+  const file = await openFile(options);
+  const { path, writer } = file;
+  const wakeups = new LocalWakeups();
+  const served: ServedFile = {
+    path,
+    write: async (batches) => (await writer.ask({ batches })) as readonly Uint8Array[],
+    keepLeases: async (nodes) => {
+      const [[failed, result]] = (await writer.ask([['keep-leases', nodes]])) as readonly [Settled];
+      if (failed) throw new StorageError(`The storage failed: ${result}`);
+      for (const agent of result as WriteResults['keep-leases']) {
+        wakeups.workReady(agent);
+        wakeups.deliveryReady(agent);
+      }
+    },
+  };
+  return { storage: new OpenedSqlite({ ...options, file, wakeups }), file: served };
+}
+
+async function openFile(options: SqliteFileOptions): Promise<SqliteFile> {
+  const file = await SqliteFile.open(options);
+  if (file.durability === 'process') {
+    options.logger.warn('tasks survive the end of the process, but not the loss of power', { path: file.path });
+  }
+  return file;
 }
 
 function holdingOf(result: HeldResult): Holding {
