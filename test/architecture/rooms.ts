@@ -31,7 +31,7 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
   'store/remote': { rooms: [...VALUES, 'task'], modules: ['node:crypto', 'node:fs', 'node:net'] },
   'store/sqlite': {
     rooms: [...VALUES, 'task'],
-    modules: ['node:sqlite', 'node:worker_threads', 'node:fs', 'node:path', 'node:url'],
+    modules: ['node:sqlite', 'node:worker_threads', 'node:fs', 'node:path', 'node:url', 'node:v8'],
   },
   cache: { rooms: ['runtime', 'errors', 'telemetry'] },
   auth: { rooms: [...VALUES, 'net', 'secrets'] },

@@ -5,10 +5,13 @@ import { join } from 'node:path';
 import { afterAll } from 'vitest';
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
 import type { Clock } from '../../packages/parley/src/runtime/clock.js';
+import type { ServedFile } from '../../packages/parley/src/store/file-owner.js';
 import { interceptedStorage } from '../../packages/parley/src/store/intercepted-storage.js';
 import { MemoryStorage } from '../../packages/parley/src/store/memory/memory-storage.js';
 import { connectRemoteStorage } from '../../packages/parley/src/store/remote/remote-storage.js';
 import { StorageServer } from '../../packages/parley/src/store/remote/storage-server.js';
+import { SharedSqlite } from '../../packages/parley/src/store/sqlite/shared-sqlite.js';
+import { openServedSqlite } from '../../packages/parley/src/store/sqlite/sqlite-storage.js';
 import type { TaskStorage } from '../../packages/parley/src/store/task-storage.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
 import { SqliteFiles } from '../../packages/parley/test/sqlite-files.js';
@@ -29,13 +32,21 @@ afterAll(() => {
 /**
  * A storage behind a socket, which closes with its only client. Calls take effect at the times at which they are made.
  */
-async function behindSocket(clock: Clock, openIn: (shown: Clock) => Promise<TaskStorage>): Promise<TaskStorage> {
+async function behindSocket(
+  clock: Clock,
+  openIn: (shown: Clock) => Promise<{ readonly storage: TaskStorage; readonly file?: ServedFile }>,
+): Promise<TaskStorage> {
   count += 1;
   const address = { path: join(folder, String(count)), token: randomUUID() };
   let time = clock.now();
-  const storage = await openIn({ ...systemClock, now: () => time, monotonic: () => time });
-  const server = await StorageServer.listen({ ...address, storage, clock: systemClock, logger: silentLogger });
-  const remote = await connectRemoteStorage({ ...address, clock: systemClock });
+  const opened = await openIn({ ...systemClock, now: () => time, monotonic: () => time });
+  const server = await StorageServer.listen({ ...address, ...opened, clock: systemClock, logger: silentLogger });
+  const remote = await connectRemoteStorage({
+    ...address,
+    clock: systemClock,
+    openFile: (owner, owners) =>
+      new SharedSqlite({ owner, remote: owners, clock, logger: silentLogger, worker: files.worker }),
+  });
   const running = new Set<unknown>();
   let gate: Promise<void> = Promise.resolve();
   let closing: Promise<void> | undefined;
@@ -63,8 +74,9 @@ async function behindSocket(clock: Clock, openIn: (shown: Clock) => Promise<Task
 }
 
 const memory: OpenStorage = (clock, options) =>
-  behindSocket(clock, async (shown) => new MemoryStorage({ clock: shown, ...options }));
-const sqlite: OpenStorage = (clock, options) => behindSocket(clock, (shown) => files.open(shown, options));
+  behindSocket(clock, async (shown) => ({ storage: new MemoryStorage({ clock: shown, ...options }) }));
+const sqlite: OpenStorage = (clock, options) =>
+  behindSocket(clock, (shown) => openServedSqlite(files.options(shown, options)));
 
 for (const [name, open] of [
   ['memory of another process', memory],

@@ -1,6 +1,8 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { EmptyFolder } from '../cli/parley.js';
+import { EmptyFolder, RunningParley } from '../cli/parley.js';
+import { processesOf } from '../support/workers.js';
 import { CountingServer, numbersOf, type Seen, until } from './counting-server.js';
 
 const folder = new EmptyFolder();
@@ -74,6 +76,25 @@ describe('kills of the processes of parley serve --workers', () => {
     for (const task of tasks) await expectWhole(server, task, 15);
   });
 
+  it('a worker and the storage process at once, on SQLite: others go on before any lease ends', {
+    timeout: 120_000,
+  }, async () => {
+    await using server = await CountingServer.start(newFile());
+    const started: PromiseWithResolvers<void>[] = [];
+    const counted = Array.from({ length: 4 }, () => {
+      const reached = Promise.withResolvers<void>();
+      started.push(reached);
+      return server.count(60, (frame) => frame.id === '10' && reached.resolve());
+    });
+    await Promise.all(started.map(({ promise }) => promise));
+    const { workers, storage } = server.pids;
+    const killedAt = performance.now();
+    for (const pid of [storage, workers[0]]) process.kill(pid as number, 'SIGKILL');
+    for (const seen of await Promise.all(counted)) await expectWhole(server, seen, 60);
+    // A lease takes 15 s, and its last renewal is 5 s old at most.
+    expect(performance.now() - killedAt).toBeLessThan(10_000);
+  });
+
   it('the storage process, in memory: the log tells the loss, and new tasks run', { timeout: 120_000 }, async () => {
     await using server = await CountingServer.start('memory:');
     const { id } = await server.count(1);
@@ -125,5 +146,30 @@ describe('kills of the processes of parley serve --workers', () => {
     expect(storage).toBe(before.storage);
     expect(workers).toHaveLength(2);
     expect(workers.filter((pid) => before.workers.includes(pid))).toEqual([]);
+  });
+
+  it('a reload whose worker does not listen: the others stay, and a line says so', { timeout: 120_000 }, async () => {
+    const [module, starts] = [join(folder.path, 'hangs.mjs'), join(folder.path, 'starts')];
+    // Each start of a worker takes a line. The third one never listens.
+    writeFileSync(
+      module,
+      `import { appendFileSync, readFileSync } from 'node:fs';
+const starts = ${JSON.stringify(starts)};
+appendFileSync(starts, '\\n');
+if (readFileSync(starts, 'utf8').length > 2) await new Promise(() => setInterval(() => {}, 1_000));
+export const agent = (prompt) => prompt;
+`,
+    );
+    const args = ['serve', module, '--workers', '2', '--port', '0', '--database', 'memory:'];
+    await using running = new RunningParley(args, { env: { NODE_OPTIONS: '' } });
+    const url = await running.printed(/^URL: (\S+)$/m);
+    const answers = async () => (await fetch(`${url}/readyz`, { headers: { connection: 'close' } })).status === 200;
+    await until(async () => readFileSync(starts).length === 2 && (await answers()));
+    const { workers } = processesOf(running);
+    running.process.kill('SIGUSR2');
+    await running.told(/worker \d+ did not listen within 30 s: (the others stay)/);
+    await until(() => processesOf(running).workers.length === 2);
+    expect(processesOf(running).workers).toEqual(workers);
+    expect([await answers(), await answers()]).toEqual([true, true]);
   });
 });

@@ -56,7 +56,12 @@ export class SqliteFiles {
   }
 
   open(clock: Clock, options: Partial<SqliteFileOptions> = {}): Promise<SqliteStorage> {
-    return SqliteStorage.open({ path: this.fresh(), clock, worker: this.worker, logger: silentLogger, ...options });
+    return SqliteStorage.open(this.options(clock, options));
+  }
+
+  /** Options to open a new file, or the given one. */
+  options(clock: Clock, options: Partial<SqliteFileOptions>): SqliteFileOptions {
+    return { path: this.fresh(), clock, worker: this.worker, logger: silentLogger, ...options };
   }
 
   remove(): void {

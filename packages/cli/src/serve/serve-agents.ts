@@ -118,7 +118,8 @@ async function storageFor(settings: Settings, logger: Logger): Promise<TaskStora
   if (settings.text('workers') !== undefined) {
     const { storageAddress } = await import('./storage-process.js');
     const address = storageAddress();
-    if (address !== undefined) return (await import('parley-a2a/storage-process')).connectStorage(address);
+    if (address !== undefined)
+      return (await import('parley-a2a/storage-process')).connectStorage({ ...address, logger });
   }
   const url = databaseUrl(settings);
   return openStorage(url, { logger, backends: await backendsOf(url) });

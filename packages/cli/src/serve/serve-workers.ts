@@ -8,6 +8,8 @@ import { WorkerPool } from './worker-pool.js';
 
 /** Longest time of a worker to stop, beyond its drain. */
 const GRACE_MS = 30_000;
+/** Longest time of a worker of a reload until it listens. */
+const START_MS = 30_000;
 
 /**
  * Serves agents in several processes until a signal stops them. Each of them runs this command again. A database of one
@@ -26,6 +28,7 @@ export async function serveWorkers({ settings, output }: Invocation): Promise<nu
   const storage = isShared(database)
     ? undefined
     : new StorageProcess({
+        workers: count,
         onDeath: (reason, inMs) => {
           if (isMemory) output.warn('all tasks are lost: they were in the memory of the storage process');
           onDeath(reason, inMs);
@@ -34,6 +37,7 @@ export async function serveWorkers({ settings, output }: Invocation): Promise<nu
   const pool = new WorkerPool({
     count,
     stopMs: (settings.duration('drain') ?? 0) + GRACE_MS,
+    startMs: START_MS,
     env: storage?.env ?? {},
     onDeath,
     onReload: (text) => output.note(text),

@@ -10,7 +10,7 @@ import { nextDelay } from './restart-delay.js';
 
 /** The variable with the address of the storage process, for workers and for that process. */
 const ADDRESS = 'PARLEY_STORAGE_ADDRESS';
-/** The variable that makes a process the storage process: `void` or `keep`, for the leases. */
+/** The variable that makes a process the storage process: `void`, or the number of workers that may have leases. */
 const LEASES = 'PARLEY_STORAGE_LEASES';
 /** All workers wait for the process. One that lived so long had opened the storage. */
 const STABLE_MS = 1_000;
@@ -22,6 +22,8 @@ type ToStorage = 'stop';
 
 /** Options of the storage process. */
 interface StorageProcessOptions {
+  /** The number of workers. */
+  readonly workers: number;
   /** Hears of each end of the process, and when the next one starts in its place. */
   readonly onDeath: (reason: string, inMs: number) => void;
 }
@@ -84,7 +86,7 @@ export class StorageProcess {
     if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  #fork(leases: 'void' | 'keep'): ChildProcess {
+  #fork(leases: string): ChildProcess {
     const [, script = '', ...args] = process.argv;
     const child = fork(script, args, { env: { ...process.env, ...this.env, [LEASES]: leases } });
     this.#child = child;
@@ -97,7 +99,7 @@ export class StorageProcess {
       if (this.#isStopping) return;
       this.#delayMs = nextDelay(this.#delayMs, performance.now() - startedAt, STABLE_MS);
       this.#options.onDeath(`the storage process ${child.pid} ended with ${signal ?? `code ${code}`}`, this.#delayMs);
-      this.#timer = setTimeout(() => this.#replaceAtEnd(this.#fork('keep')), this.#delayMs);
+      this.#timer = setTimeout(() => this.#replaceAtEnd(this.#fork(String(this.#options.workers))), this.#delayMs);
     });
   }
 }
@@ -110,13 +112,12 @@ export function storageAddress(): StorageAddress | undefined {
 }
 
 /** The leases of earlier processes, in a storage process; `undefined` in any other process. */
-export function storageRole(): 'void' | 'keep' | undefined {
-  const role = process.env[LEASES];
-  return role === 'void' || role === 'keep' ? role : undefined;
+export function storageRole(): string | undefined {
+  return process.env[LEASES];
 }
 
 /** Has the storage for the workers until the first process says that all have ended, or has ended itself. */
-export async function keepStorage(url: string, leases: 'void' | 'keep', logger: Logger): Promise<void> {
+export async function keepStorage(url: string, leases: string, logger: Logger): Promise<void> {
   const address = storageAddress();
   if (address === undefined) throw new CliError('A2ACLI_ERR_INTERNAL', `${ADDRESS} is missing`);
   // Signals of a terminal or a supervisor reach all processes. The workers drain, and need the storage meanwhile.
@@ -130,7 +131,8 @@ export async function keepStorage(url: string, leases: 'void' | 'keep', logger: 
     process.on('disconnect', () => resolve('orphan'));
     if (!process.connected) resolve('orphan');
   });
-  const server = await serveStorage({ ...address, url, leases, logger });
+  const processes = leases === 'void' ? {} : { processes: Number(leases) };
+  const server = await serveStorage({ ...address, ...processes, url, logger });
   process.send?.('ready' satisfies FromStorage, () => {});
   if ((await ended) === 'orphan') {
     const late = new Promise<void>((resolve) => void setTimeout(resolve, ORPHAN_MS).unref());

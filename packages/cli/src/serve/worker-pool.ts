@@ -17,6 +17,8 @@ interface WorkerPoolOptions {
   readonly count: number;
   /** A worker that was told to stop is killed after this time. Its turns go to other replicas. */
   readonly stopMs: number;
+  /** A worker of a reload that does not listen after this time is killed. The others stay. */
+  readonly startMs: number;
   /** Further variables for workers. */
   readonly env: Readonly<Record<string, string>>;
   /** Hears how a replacement of all workers goes. */
@@ -97,20 +99,30 @@ export class WorkerPool {
       const next = this.#fork(slot, { [REPLACES]: String(old.process.pid) });
       // No other one starts in their places.
       this.#leaving.add(old).add(next);
-      const isListening = await new Promise<boolean>((resolve) => {
-        next.once('message', () => resolve(true));
-        next.once('exit', () => resolve(false));
+      const { startMs, onReload } = this.#options;
+      const started = await new Promise<'listens' | 'ended' | 'hangs'>((resolve) => {
+        const timer = setTimeout(() => {
+          resolve('hangs');
+          next.process.kill('SIGKILL');
+        }, startMs);
+        const settle = (how: 'listens' | 'ended') => {
+          clearTimeout(timer);
+          resolve(how);
+        };
+        next.once('message', () => settle('listens'));
+        next.once('exit', () => settle('ended'));
       });
       if (this.#stopping !== undefined) return;
-      if (!isListening) {
+      if (started !== 'listens') {
         if (old.isDead()) this.#fork(slot);
         else this.#leaving.delete(old);
-        this.#options.onReload(`worker ${next.process.pid} did not start: the others stay`);
+        const fault = started === 'ended' ? 'did not start' : `did not listen within ${startMs / 1000} s`;
+        onReload(`worker ${next.process.pid} ${fault}: the others stay`);
         return;
       }
       this.#leaving.delete(next);
       await this.#stopWorker(old);
-      this.#options.onReload(`worker ${next.process.pid} has replaced worker ${old.process.pid}`);
+      onReload(`worker ${next.process.pid} has replaced worker ${old.process.pid}`);
     }
   }
 

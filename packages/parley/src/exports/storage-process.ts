@@ -1,13 +1,15 @@
 import { parseDatabaseUrl } from '../store/database-url.js';
+import type { FileOwner } from '../store/file-owner.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';
 import { connectRemoteStorage, type RemoteStorage } from '../store/remote/remote-storage.js';
 import { type StorageAddress, StorageServer } from '../store/remote/storage-server.js';
+import { SharedSqlite } from '../store/sqlite/shared-sqlite.js';
+import { openServedSqlite } from '../store/sqlite/sqlite-storage.js';
 import type { TaskStorage } from '../store/task-storage.js';
 import type { Logger } from '../telemetry/logger.js';
-import { openSqlite } from './open-sqlite.js';
+import { openSqliteOptions, SQLITE_WORKER } from './open-sqlite.js';
 import { systemClock } from './runtime.js';
 
-export type { RemoteStorage } from '../store/remote/remote-storage.js';
 export type { StorageAddress, StorageServer } from '../store/remote/storage-server.js';
 
 /** Options of a storage process. */
@@ -15,30 +17,40 @@ interface ServeStorageOptions extends StorageAddress {
   /** `memory:` or `sqlite:`. */
   readonly url: string;
   readonly logger: Logger;
-  /** `keep` if the processes that hold leases still run, and only an earlier storage process has ended. */
-  readonly leases: 'void' | 'keep';
+  /**
+   * The number of processes that connect, if an earlier storage process of theirs has ended. Leases of those that are
+   * connected stay. Absent if no lease is valid any more.
+   */
+  readonly processes?: number;
+}
+
+/** Options of a process that uses a storage process. */
+interface ConnectStorageOptions extends StorageAddress {
+  readonly logger: Logger;
 }
 
 /**
  * Opens a storage and serves it to other processes of the machine.
  * @throws OptionsError for a wrong url, StorageError if the storage cannot be used.
  */
-export async function serveStorage({ url, leases, ...options }: ServeStorageOptions): Promise<StorageServer> {
-  const storage = await openOwn(url, leases, options.logger);
-  return StorageServer.listen({ ...options, storage, clock: systemClock });
+export async function serveStorage({ url, ...options }: ServeStorageOptions): Promise<StorageServer> {
+  const { logger, processes } = options;
+  const database = parseDatabaseUrl(url);
+  const served = { ...options, clock: systemClock };
+  if (database.backend === 'sqlite') {
+    const file = openSqliteOptions({ ...database, logger }, processes === undefined ? 'void' : 'keep');
+    return StorageServer.listen({ ...served, ...(await openServedSqlite(file)) });
+  }
+  const { backend: _, ...limits } = database;
+  return StorageServer.listen({ ...served, storage: new MemoryStorage({ clock: systemClock, ...limits }) });
 }
 
 /**
  * Connects to a storage process of this machine.
  * @throws StorageError if it does not answer in time.
  */
-export function connectStorage({ path, token }: StorageAddress): Promise<RemoteStorage> {
-  return connectRemoteStorage({ path, token, clock: systemClock });
-}
-
-async function openOwn(url: string, leases: 'void' | 'keep', logger: Logger): Promise<TaskStorage> {
-  const database = parseDatabaseUrl(url);
-  if (database.backend === 'sqlite') return openSqlite({ ...database, logger }, leases);
-  const { backend: _, ...limits } = database;
-  return new MemoryStorage({ clock: systemClock, ...limits });
+export function connectStorage({ path, token, logger }: ConnectStorageOptions): Promise<TaskStorage> {
+  const openFile = (owner: FileOwner, remote: RemoteStorage) =>
+    new SharedSqlite({ owner, remote, clock: systemClock, logger, worker: SQLITE_WORKER });
+  return connectRemoteStorage({ path, token, clock: systemClock, openFile });
 }

@@ -3,6 +3,8 @@ import type { Clock } from '../../runtime/clock.js';
 
 /** Bytes of the length in front of a frame. */
 const HEAD_BYTES = 4;
+/** The bit of the length of a frame that has an entry, with its length in front, and bytes behind it. */
+const HAS_BYTES = 0x80000000;
 /** Characters of the entries that share a frame. A longer entry has a frame of its own. */
 const SHARED_CHARACTERS = 1_048_576;
 
@@ -15,16 +17,22 @@ interface FrameLinkOptions {
   readonly clock: Clock;
   /** Bytes of a frame at most. A longer one ends the link. */
   readonly maxBytes: number;
-  /** Called with the entries of each frame, in order. An error ends the link. */
-  readonly onEntries: (entries: readonly unknown[]) => void;
+  /** Called with the entries of each frame, in order, and the bytes of a single entry. An error ends the link. */
+  readonly onEntries: (entries: readonly unknown[], bytes?: Uint8Array) => void;
   /** Called when entries that waited have been sent. */
   readonly onSent?: () => void;
   readonly onClose: () => void;
 }
 
+/** An entry that waits to be sent. */
+interface Entry {
+  readonly text: string;
+  readonly bytes: Uint8Array | undefined;
+}
+
 /**
  * A connection between two processes of one machine. Entries of one moment share a frame: its length, and a JSON array.
- * Entries wait here while the socket does not drain.
+ * An entry with bytes has a frame of its own. Entries wait here while the socket does not drain.
  */
 export class FrameLink {
   /** Changed when the other side has shown its token. */
@@ -33,7 +41,7 @@ export class FrameLink {
   readonly #clock: Clock;
   readonly #onEntries: FrameLinkOptions['onEntries'];
   readonly #onSent: FrameLinkOptions['onSent'];
-  #entries: string[] = [];
+  #entries: Entry[] = [];
   #characters = 0;
   #isSending = false;
   #chunks: Buffer[] = [];
@@ -57,10 +65,11 @@ export class FrameLink {
     return this.#characters;
   }
 
-  /** Sends an entry as JSON. Entries arrive in the order of their calls. */
-  send(entry: string): void {
+  /** Sends an entry as JSON, and bytes that belong to it. Entries arrive in the order of their calls. */
+  send(text: string, bytes?: Uint8Array): void {
+    const entry = { text, bytes };
     this.#entries.push(entry);
-    this.#characters += entry.length;
+    this.#characters += sizeOf(entry);
     if (this.#isSending) return;
     this.#isSending = true;
     this.#clock.soon(this.#send);
@@ -89,30 +98,32 @@ export class FrameLink {
     while (this.#entries.length > 0 && !this.#socket.writableNeedDrain) {
       let characters = 0;
       const end = this.#entries.findIndex((entry, at) => {
-        characters += entry.length;
-        return at > 0 && characters > SHARED_CHARACTERS;
+        characters += sizeOf(entry);
+        return at > 0 && (characters > SHARED_CHARACTERS || (entry.bytes ?? this.#entries[0]?.bytes) !== undefined);
       });
       const entries = end < 0 ? this.#entries : this.#entries.slice(0, end);
       this.#entries = end < 0 ? [] : this.#entries.slice(end);
-      for (const { length } of entries) this.#characters -= length;
-      this.#write(`[${entries.join(',')}]`);
+      for (const entry of entries) this.#characters -= sizeOf(entry);
+      const [{ text = '', bytes } = {}] = entries;
+      this.#socket.write(
+        bytes === undefined ? frameOf(`[${entries.map((entry) => entry.text).join(',')}]`) : frameOf(text, bytes),
+      );
     }
     this.#onSent?.();
   };
-
-  #write(text: string): void {
-    const frame = Buffer.allocUnsafe(HEAD_BYTES + Buffer.byteLength(text));
-    frame.writeUInt32LE(frame.length - HEAD_BYTES);
-    frame.write(text, HEAD_BYTES);
-    this.#socket.write(frame);
-  }
 
   readonly #onData = (chunk: Buffer): void => {
     this.#chunks.push(chunk);
     this.#received += chunk.length;
     try {
       for (let frame = this.#frame(); frame !== undefined; frame = this.#frame()) {
-        this.#onEntries(JSON.parse(frame.toString('utf8')) as readonly unknown[]);
+        const { bytes, hasBytes } = frame;
+        if (!hasBytes) {
+          this.#onEntries(JSON.parse(bytes.toString('utf8')) as readonly unknown[]);
+          continue;
+        }
+        const end = HEAD_BYTES + bytes.readUInt32LE();
+        this.#onEntries([JSON.parse(bytes.toString('utf8', HEAD_BYTES, end))], bytes.subarray(end));
       }
     } catch {
       // Only a broken or a foreign process sends something else.
@@ -121,10 +132,12 @@ export class FrameLink {
   };
 
   /** Takes the next whole frame out. */
-  #frame(): Buffer | undefined {
+  #frame(): { readonly bytes: Buffer; readonly hasBytes: boolean } | undefined {
     if (this.#received < HEAD_BYTES || this.#socket.destroyed) return undefined;
     if ((this.#chunks[0]?.length ?? 0) < HEAD_BYTES) this.#chunks = [Buffer.concat(this.#chunks)];
-    const length = this.#chunks[0]?.readUInt32LE() ?? 0;
+    const head = this.#chunks[0]?.readUInt32LE() ?? 0;
+    const hasBytes = head >= HAS_BYTES;
+    const length = hasBytes ? head - HAS_BYTES : head;
     if (length > this.maxBytes) throw new RangeError('The frame is too long');
     const end = HEAD_BYTES + length;
     if (this.#received < end) return undefined;
@@ -132,6 +145,27 @@ export class FrameLink {
     if (bytes === undefined) return undefined;
     this.#received -= end;
     this.#chunks = this.#received === 0 ? [] : [bytes.subarray(end)];
-    return bytes.subarray(HEAD_BYTES, end);
+    return { bytes: bytes.subarray(HEAD_BYTES, end), hasBytes };
   }
+}
+
+function sizeOf({ text, bytes }: Entry): number {
+  return text.length + (bytes?.length ?? 0);
+}
+
+function frameOf(text: string, bytes?: Uint8Array): Buffer {
+  const textBytes = Buffer.byteLength(text);
+  if (bytes === undefined) {
+    const frame = Buffer.allocUnsafe(HEAD_BYTES + textBytes);
+    frame.writeUInt32LE(textBytes);
+    frame.write(text, HEAD_BYTES);
+    return frame;
+  }
+  const start = HEAD_BYTES * 2 + textBytes;
+  const frame = Buffer.allocUnsafe(start + bytes.length);
+  frame.writeUInt32LE(frame.length - HEAD_BYTES + HAS_BYTES);
+  frame.writeUInt32LE(textBytes, HEAD_BYTES);
+  frame.write(text, HEAD_BYTES * 2);
+  frame.set(bytes, start);
+  return frame;
 }

@@ -6,17 +6,15 @@ import type { DeliveryClaims } from '../push-storage.js';
 import type { Acceptance, AcceptOutcome, Append, RecordPage } from '../task-storage.js';
 
 /** Calls of a storage process beside those of a storage. */
-export type RemoteCall = StorageCall | 'rates.take' | 'siblings.collect' | 'siblings.give';
+export type RemoteCall = StorageCall | 'rates.take' | 'siblings.collect' | 'siblings.give' | 'file.write';
 
 /** Arguments and results as JSON has them: `null` for an absent one, arrays for records. */
 type Args = readonly unknown[];
 
 /** One call between processes. */
 interface CallRule {
-  /**
-   * The handling of a call whose answer was lost: it may be done twice, it is marked as a repetition, or it fails.
-   */
-  readonly repeat: 'same' | 'marked' | 'never';
+  /** The handling of a call whose answer was lost: it may be done twice, it fails, or it is marked as a repetition. */
+  readonly repeat: 'same' | 'never' | ((args: Args) => Args);
   readonly toArgs?: (args: Args) => Args;
   readonly fromArgs?: (args: Args) => Args;
   readonly toResult?: (result: unknown, args: Args) => unknown;
@@ -35,7 +33,11 @@ const boundless = (args: Args): Args =>
   args.map((value) => (Object(value).maxBytes === null ? { ...Object(value), maxBytes: Infinity } : value));
 
 const RULES: Readonly<Record<RemoteCall, CallRule>> = {
-  accept: { repeat: 'marked', toResult: toAccepted, fromResult: fromAccepted },
+  accept: {
+    repeat: ([acceptance]) => [{ ...(acceptance as Acceptance), again: true }],
+    toResult: toAccepted,
+    fromResult: fromAccepted,
+  },
   append: {
     repeat: 'same',
     toArgs: ([append]) => [{ ...(append as Append), records: (append as Append).records.map(recordFields) }],
@@ -103,6 +105,8 @@ const RULES: Readonly<Record<RemoteCall, CallRule>> = {
   'owners.erase': never,
   'owners.scrub': same,
   'rates.take': never,
+  // Its argument: whether the requests may have been done already.
+  'file.write': { repeat: () => [true] },
   'siblings.collect': never,
   'siblings.give': never,
 };

@@ -10,7 +10,7 @@ import { silentLogger } from '../../telemetry/logger.js';
 import { interceptedStorage } from '../intercepted-storage.js';
 import { MemoryStorage } from '../memory/memory-storage.js';
 import type { Acceptance, TaskStorage } from '../task-storage.js';
-import { connectRemoteStorage, type RemoteStorage } from './remote-storage.js';
+import { connectRemoteStorage } from './remote-storage.js';
 import { StorageServer } from './storage-server.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'parley-remote-'));
@@ -29,8 +29,11 @@ function acceptance(id: string, node: string): Acceptance {
 async function served(storage: TaskStorage, address = { path: join(folder, randomUUID()), token: randomUUID() }) {
   const server = await StorageServer.listen({ ...address, storage, clock: systemClock, logger: silentLogger });
   onTestFinished(() => server.close());
-  const client = async (): Promise<RemoteStorage> => {
-    const remote = await connectRemoteStorage({ ...address, clock: systemClock });
+  const client = async (): Promise<TaskStorage> => {
+    const openFile = () => {
+      throw new Error('Memory has no file');
+    };
+    const remote = await connectRemoteStorage({ ...address, clock: systemClock, openFile });
     onTestFinished(() => remote.close());
     return remote;
   };
@@ -50,6 +53,33 @@ it('a process without the token is cut, and gets no answer', async () => {
     await new Promise((resolve) => socket.once('close', resolve));
     expect(got).toEqual([]);
   }
+});
+
+it('wake-ups do not pile up for a process that does not read', async () => {
+  const storage = new MemoryStorage({ clock: systemClock });
+  const { address } = await served(storage);
+  const socket = connect(address.path);
+  onTestFinished(() => void socket.destroy());
+  const token = JSON.stringify([address.token]);
+  const frame = Buffer.alloc(4 + token.length);
+  frame.writeUInt32LE(token.length);
+  frame.write(token, 4);
+  socket.write(frame);
+  await new Promise((resolve) => socket.once('data', resolve));
+  socket.pause();
+  const key = { scope, id: 'x'.repeat(100) };
+  for (let round = 0; round < 100; round++) {
+    for (let count = 0; count < 1_000; count++) storage.wakeups.taskChanged(key);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const got: Buffer[] = [];
+  socket.on('data', (chunk) => got.push(chunk)).resume();
+  // It comes after all that waited, unless it is dropped too.
+  await vi.waitFor(() => {
+    storage.wakeups.workReady('last');
+    expect(got.at(-1)?.includes('last')).toBe(true);
+  }, 15_000);
+  expect(Buffer.concat(got).length).toBeLessThan(4_000_000);
 });
 
 it('calls whose answers are lost are made again by the next storage process, as repetitions', async () => {

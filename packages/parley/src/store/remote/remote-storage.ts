@@ -2,17 +2,19 @@ import { connect, type Socket } from 'node:net';
 import { StorageError } from '../../errors/storage-error.js';
 import type { Clock } from '../../runtime/clock.js';
 import { TransientMap } from '../../runtime/transient-map.js';
+import type { FileOwner } from '../file-owner.js';
 import type { IdempotencyKeys } from '../idempotency-keys.js';
 import type { OwnerStorage } from '../owner-storage.js';
 import type { PushStorage } from '../push-storage.js';
 import type { RateCounters } from '../rate-counters.js';
 import { StorageLifetime } from '../storage-lifetime.js';
-import type { Acceptance, TaskStorage } from '../task-storage.js';
+import { type TaskKey, taskKeyText } from '../task-key.js';
+import type { TaskStorage } from '../task-storage.js';
 import { LocalWakeups, type WakeupListener } from '../wakeups.js';
 import { ENTRY_CHARACTERS, FrameLink } from './frame-link.js';
 import { REMOTE_CALLS, type RemoteCall, ruleOf } from './remote-calls.js';
 import { type FailureFields, failureOf } from './remote-errors.js';
-import { FIGURES_ASKED, type StorageAddress } from './storage-server.js';
+import { type ClientEntry, FIGURES_ASKED, type StorageAddress, WATCHED } from './storage-server.js';
 
 /** Pause between two attempts to connect. */
 const RETRY_MS = 50;
@@ -26,11 +28,14 @@ const WAITING_CHARACTERS = 268_435_456;
 /** Options of a storage in another process. */
 interface RemoteStorageOptions extends StorageAddress {
   readonly clock: Clock;
+  /** Opens a file that the storage process writes, for reads of this process. Called with its remote storage. */
+  readonly openFile: (owner: FileOwner, remote: RemoteStorage) => TaskStorage;
 }
 
 interface Waiting {
   readonly call: RemoteCall;
   readonly args: readonly unknown[];
+  readonly bytes: Uint8Array | undefined;
   readonly characters: number;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: Error) => void;
@@ -39,20 +44,20 @@ interface Waiting {
 interface Facts {
   readonly durability: TaskStorage['durability'];
   readonly warnings?: readonly string[];
+  /** The file of the storage, which other processes read themselves. */
+  readonly file?: string;
 }
 
 /** A storage of one process, used by several: calls go to that process. See `StorageServer`. */
-export interface RemoteStorage extends TaskStorage {
-  readonly rateCounters: RateCounters;
-}
+export type RemoteStorage = TaskStorage & Required<Pick<TaskStorage, 'rateCounters' | 'siblings'>>;
 
 /**
  * Connects to a storage process.
  * @throws StorageError if it does not answer in time.
  */
-export async function connectRemoteStorage(options: RemoteStorageOptions): Promise<RemoteStorage> {
+export async function connectRemoteStorage(options: RemoteStorageOptions): Promise<TaskStorage> {
   const calls = new RemoteCalls(options);
-  const { durability, warnings } = await calls.start();
+  const { durability, warnings, file } = await calls.start();
   const port = (part: string): unknown =>
     Object.fromEntries(
       REMOTE_CALLS.filter((call) => call.startsWith(part) && call.slice(part.length).match(/^\w+$/)).map((call) => [
@@ -60,7 +65,7 @@ export async function connectRemoteStorage(options: RemoteStorageOptions): Promi
         (...args: readonly unknown[]) => calls.run(call, args),
       ]),
     );
-  return {
+  const remote: RemoteStorage = {
     ...(port('') as TaskStorage),
     shared: true,
     durability,
@@ -81,11 +86,14 @@ export async function connectRemoteStorage(options: RemoteStorageOptions): Promi
     owners: port('owners.') as OwnerStorage,
     close: () => calls.close(),
   };
+  return file === undefined ? remote : options.openFile(new RemoteFile(file, calls), remote);
 }
 
 /** The calls of one process to the storage process. They survive its restart, as far as their rules allow. */
 class RemoteCalls {
   readonly wakeups = new LocalWakeups();
+  /** Called with each connection after the first one, before any call is repeated. */
+  onReconnect: (() => void) | undefined;
   /** The figures of this process, for another one. */
   figures: (() => Promise<unknown>) | undefined;
   readonly #options: RemoteStorageOptions;
@@ -113,26 +121,36 @@ class RemoteCalls {
     return this.#options.clock.hold(promise);
   }
 
-  async run(call: RemoteCall, args: readonly unknown[]): Promise<unknown> {
+  async run(call: RemoteCall, args: readonly unknown[], bytes?: Uint8Array): Promise<unknown> {
     this.#lifetime.check();
     if (this.#isAway) throw awayError();
     const id = this.#nextId;
     const text = entryOf(id, call, args);
-    const characters = text.length;
+    const characters = text.length + (bytes?.length ?? 0);
     if (characters > ENTRY_CHARACTERS || this.#characters + characters > WAITING_CHARACTERS)
       throw new StorageError('The storage process cannot take more now');
     this.#nextId += 1;
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    this.#waiting.set(id, { call, args, characters, resolve, reject });
+    this.#waiting.set(id, { call, args, bytes, characters, resolve, reject });
     this.#characters += characters;
-    this.#link?.send(text);
+    this.#link?.send(text, bytes);
     return promise;
+  }
+
+  /** Tells the storage process. Without a connection it does not learn of it. */
+  tell(entry: ClientEntry): void {
+    this.#link?.send(JSON.stringify(entry));
   }
 
   close(): Promise<void> {
     this.#lifetime.end();
     this.#closing ??= this.#options.clock.hold(this.#close());
     return this.#closing;
+  }
+
+  /** Nothing waits for a connection any more. */
+  get #isOver(): boolean {
+    return this.#closing !== undefined && this.#waiting.size === 0;
   }
 
   async #close(): Promise<void> {
@@ -151,8 +169,8 @@ class RemoteCalls {
       socket,
       clock,
       maxBytes: ENTRY_CHARACTERS * 4,
-      onEntries: (entries) => {
-        if (isReady) return this.#take(entries);
+      onEntries: (entries, bytes) => {
+        if (isReady) return this.#take(entries, bytes);
         isReady = true;
         const [[facts]] = entries as readonly [readonly [Facts]];
         this.#connected(link, facts);
@@ -160,8 +178,7 @@ class RemoteCalls {
       },
       onClose: () => {
         if (this.#link === link) this.#lost();
-        if (this.#closing !== undefined && this.#waiting.size === 0) return;
-        clock.after(RETRY_MS, () => this.#connect());
+        if (!this.#isOver) clock.after(RETRY_MS, () => this.#isOver || this.#connect());
       },
     });
     socket.once('connect', () => link.send(JSON.stringify(token)));
@@ -171,12 +188,13 @@ class RemoteCalls {
     this.#stopPatience?.();
     this.#isAway = false;
     this.#link = link;
+    if (this.#started === undefined) this.onReconnect?.();
     this.#started?.resolve(facts);
     this.#started = undefined;
     for (const id of this.#waiting.keys()) {
-      const { call, args } = this.#waiting.get(id) as Waiting;
-      const isMarked = ruleOf(call).repeat === 'marked';
-      link.send(entryOf(id, call, isMarked ? [{ ...(args[0] as Acceptance), again: true }] : args));
+      const { call, args, bytes } = this.#waiting.get(id) as Waiting;
+      const { repeat } = ruleOf(call);
+      link.send(entryOf(id, call, typeof repeat === 'function' ? repeat(args) : args), bytes);
     }
   }
 
@@ -199,7 +217,7 @@ class RemoteCalls {
     });
   }
 
-  #take(entries: readonly unknown[]): void {
+  #take(entries: readonly unknown[], bytes?: Uint8Array): void {
     for (const entry of entries as readonly (readonly [number | string, unknown, unknown])[]) {
       const [id, second, value] = entry;
       if (id === FIGURES_ASKED) {
@@ -214,7 +232,7 @@ class RemoteCalls {
       if (waiting === undefined) continue;
       const { call, args, resolve, reject } = waiting;
       if (second === 1) reject(failureOf(value as FailureFields));
-      else resolve(resultOf(call, args, value));
+      else resolve(bytes ?? resultOf(call, args, value));
     }
   }
 
@@ -230,6 +248,63 @@ class RemoteCalls {
     this.#characters -= waiting.characters;
     if (this.#waiting.size === 0) this.#onIdle?.();
     return waiting;
+  }
+}
+
+/** The process that writes the file of a storage. */
+class RemoteFile implements FileOwner {
+  readonly path: string;
+  readonly #calls: RemoteCalls;
+  readonly #nodes = new Set<string>();
+  /** The tasks that the owner knows this process to watch. */
+  readonly #watched = new Set<string>();
+
+  constructor(path: string, calls: RemoteCalls) {
+    this.path = path;
+    this.#calls = calls;
+  }
+
+  write(requests: Uint8Array): Promise<Uint8Array> {
+    return this.#calls.run('file.write', [false], requests) as Promise<Uint8Array>;
+  }
+
+  hasNode(node: string): void {
+    if (this.#nodes.has(node)) return;
+    this.#nodes.add(node);
+    this.#calls.tell(['node', node]);
+  }
+
+  watch(key: TaskKey): void {
+    const text = taskKeyText(key);
+    if (this.#watched.has(text)) return;
+    this.#watched.add(text);
+    this.#calls.tell(['watch', key]);
+    // The owner forgets the oldest as well.
+    if (this.#watched.size <= WATCHED) return;
+    for (const oldest of this.#watched) {
+      this.#watched.delete(oldest);
+      return;
+    }
+  }
+
+  appended(key: TaskKey): void {
+    this.#calls.tell(['appended', taskKeyText(key)]);
+  }
+
+  wake(name: keyof WakeupListener, about: TaskKey | string): void {
+    this.#calls.tell(['wake', name, about]);
+  }
+
+  onWakeup(listener: WakeupListener): void {
+    this.#calls.wakeups.subscribe(listener);
+  }
+
+  onReconnect(reopen: () => void): void {
+    this.#calls.onReconnect = () => {
+      this.#watched.clear();
+      for (const node of this.#nodes) this.#calls.tell(['node', node]);
+      reopen();
+    };
   }
 }
 

@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
+import type { FileBatch, ServedFile } from '../file-owner.js';
 import { type TaskKey, taskKeyText } from '../task-key.js';
 import type { Acceptance, AcceptOutcome, Append, AppendOutcome, TaskStorage } from '../task-storage.js';
 import type { WakeupListener } from '../wakeups.js';
@@ -19,8 +20,10 @@ const TOKEN_MS = 5_000;
 /** Calls of one process under way, and characters of answers that it has not read. Beyond that, it is not read. */
 const CALLS = 4_096;
 const UNREAD_CHARACTERS = 67_108_864;
+/** Characters that a process has not read, beyond which it gets no wake-up. It looks by itself from time to time. */
+const UNREAD_WAKEUPS = 1_048_576;
 /** Tasks at most whose changes one process wants to know of. */
-const WATCHED = 10_000;
+export const WATCHED = 10_000;
 
 /** Place and key of a storage process: a socket in a folder that only its user can read, and a secret. */
 export interface StorageAddress {
@@ -32,9 +35,26 @@ export interface StorageAddress {
 interface StorageServerOptions extends StorageAddress {
   /** A storage of one process. */
   readonly storage: TaskStorage;
+  /** The file of the storage, if other processes can read it. */
+  readonly file?: ServedFile | undefined;
+  /**
+   * Processes that connect to a storage whose last process has ended. Once so many are there, leases of others end.
+   * Default: leases last until their ends.
+   */
+  readonly processes?: number | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
+
+/**
+ * Entries of a process that have no answer, on a file that it reads itself: its node, a task to watch, a task that its
+ * turn has changed, and a wake-up for the others.
+ */
+export type ClientEntry =
+  | readonly ['node', string]
+  | readonly ['watch', TaskKey]
+  | readonly ['appended', string]
+  | readonly ['wake', name: keyof WakeupListener, about: TaskKey | string];
 
 /** A process that is asked for its figures has so long for them. */
 const FIGURES_MS = 500;
@@ -51,15 +71,20 @@ export class StorageServer {
   readonly #options: StorageServerOptions;
   readonly #server: Server;
   readonly #calls: ReadonlyMap<unknown, Run>;
+  readonly #writes: FileWrites | undefined;
   readonly #clients = new Set<StorageClient>();
   #unsubscribe: (() => void) | undefined;
   #onEmpty: (() => void) | undefined;
+  /** Processes that have to connect before leases of others end. */
+  #expected: number | undefined;
 
   private constructor(options: StorageServerOptions) {
     const { storage, clock } = options;
     this.#options = options;
     const siblings = new AskedSiblings(clock, () => this.#clients);
     this.#calls = callsOf(storage, { rates: new LocalRates(clock), siblings });
+    this.#writes = options.file && new FileWrites(options.file);
+    this.#expected = options.processes;
     this.#server = createServer((socket) => this.#connected(socket));
   }
 
@@ -96,45 +121,44 @@ export class StorageServer {
     deliveryReady: (agent) => this.#tell(['deliveryReady', agent]),
   };
 
-  #tell(wakeup: readonly [name: keyof WakeupListener, about: TaskKey | string]): void {
+  #tell(wakeup: readonly [name: keyof WakeupListener, about: TaskKey | string], waking?: StorageClient): void {
     const entry = JSON.stringify(wakeup);
-    for (const client of this.#clients) client.link.send(entry);
+    for (const client of this.#clients) if (client !== waking) client.wake(entry);
   }
 
   /** Tells the processes that look at a task of what another one has appended. */
-  #appended(key: TaskKey, writer: StorageClient): void {
-    if (this.#clients.size < 2) return;
-    const text = taskKeyText(key);
-    let entry: string | undefined;
+  #appended(text: string, writer: StorageClient): void {
     for (const client of this.#clients) {
-      if (client === writer || !client.watches(text)) continue;
-      entry ??= JSON.stringify(['taskChanged', key]);
-      client.link.send(entry);
+      if (client !== writer) client.tellChange(text);
     }
   }
 
   #connected(socket: Socket): void {
-    const { clock, token, storage } = this.#options;
+    const { clock, token, storage, file } = this.#options;
     let client: StorageClient | undefined;
     const link = new FrameLink({
       socket,
       clock,
       maxBytes: TOKEN_BYTES,
-      onEntries: (entries) => {
-        if (client !== undefined) return client.take(entries);
+      onEntries: (entries, bytes) => {
+        if (client !== undefined) return client.take(entries, bytes);
         if (!isToken(entries[0], token)) return socket.destroy();
         stop();
         link.maxBytes = ENTRY_CHARACTERS * 4;
         const { durability, warnings } = storage;
-        link.send(JSON.stringify([{ durability, warnings }]));
+        link.send(JSON.stringify([{ durability, warnings, file: file?.path }]));
         client = new StorageClient({
           link,
           storage,
           calls: this.#calls,
-          onAppended: (key, writer) => this.#appended(key, writer),
+          writes: this.#writes,
+          isShared: () => this.#clients.size > 1,
+          onAppended: (task, writer) => this.#appended(task, writer),
+          onWake: (name, about, waking) => this.#tell([name, about], waking),
         });
         this.#clients.add(client);
         client.take(entries.slice(1));
+        this.#arrived();
       },
       onSent: () => client?.checkLoad(),
       onClose: () => {
@@ -145,12 +169,28 @@ export class StorageServer {
     const stop = clock.after(TOKEN_MS, () => socket.destroy());
   }
 
+  /** All processes are there after a restart of this one: the leases of those that ended meanwhile end. */
+  #arrived(): void {
+    if (this.#expected === undefined || this.#clients.size < this.#expected) return;
+    this.#expected = undefined;
+    this.#keepLeases(this.#options.file)?.catch(this.#onLasting);
+  }
+
+  #keepLeases(file: ServedFile | undefined): Promise<void> | undefined {
+    return file?.keepLeases([...this.#clients].flatMap(({ nodes }) => [...nodes]));
+  }
+
+  readonly #onLasting = (error: unknown): void => {
+    this.#options.logger.warn('leases of a process last until their ends', { error });
+  };
+
   #leave(client: StorageClient): void {
-    const { clock, logger } = this.#options;
+    const { clock, file } = this.#options;
     this.#clients.delete(client);
+    const isServing = this.#server.listening && this.#expected === undefined;
     clock
-      .hold(client.leave())
-      .catch((error: unknown) => logger.warn('leases of a process last until their ends', { error }))
+      .hold(Promise.all([client.leave(), isServing && this.#keepLeases(file)]))
+      .catch(this.#onLasting)
       .finally(() => {
         if (this.#clients.size === 0) this.#onEmpty?.();
       });
@@ -161,8 +201,13 @@ interface StorageClientOptions {
   readonly link: FrameLink;
   readonly storage: TaskStorage;
   readonly calls: ReadonlyMap<unknown, Run>;
-  /** Called for each append of a turn. */
-  readonly onAppended: (key: TaskKey, writer: StorageClient) => void;
+  readonly writes: FileWrites | undefined;
+  /** True if other processes are connected. */
+  readonly isShared: () => boolean;
+  /** Called for each append of a turn, with the text of the key of its task. */
+  readonly onAppended: (task: string, writer: StorageClient) => void;
+  /** Called for each wake-up that a process sends to the others. */
+  readonly onWake: (name: keyof WakeupListener, about: TaskKey | string, waking: StorageClient) => void;
 }
 
 /** One connected process. */
@@ -170,7 +215,8 @@ class StorageClient {
   readonly link: FrameLink;
   readonly #options: StorageClientOptions;
   readonly #holdings: ProcessHoldings;
-  readonly #watched = new Set<string>();
+  readonly nodes = new Set<string>();
+  readonly #watched = new Map<string, TaskKey>();
   #running = 0;
   #isPaused = false;
   #hasLeft = false;
@@ -181,16 +227,55 @@ class StorageClient {
     this.#holdings = new ProcessHoldings(options.storage);
   }
 
-  watches(key: string): boolean {
-    return this.#watched.has(key);
+  /** Tells the process that a task has changed, if it watches it. */
+  tellChange(task: string): void {
+    const key = this.#watched.get(task);
+    if (key !== undefined) this.wake(JSON.stringify(['taskChanged', key]));
+  }
+
+  /** Sends a wake-up. */
+  wake(entry: string): void {
+    if (this.link.waiting <= UNREAD_WAKEUPS) this.link.send(entry);
   }
 
   /** Makes the calls of a frame, in their order. */
-  take(entries: readonly unknown[]): void {
+  take(entries: readonly unknown[], bytes?: Uint8Array): void {
     for (const entry of entries) {
-      const [id, call, args] = entry as readonly [number, RemoteCall, readonly unknown[]];
-      void this.#answer(id, call, args);
+      if (typeof (entry as readonly unknown[])[0] === 'string') this.#note(entry as ClientEntry);
+      else {
+        const [id, call, args] = entry as readonly [number, RemoteCall, readonly unknown[]];
+        void (bytes === undefined ? this.#answer(id, call, args) : this.#write(id, bytes, args[0] === true));
+      }
     }
+    this.checkLoad();
+  }
+
+  #note([kind, about, more]: ClientEntry): void {
+    switch (kind) {
+      case 'node':
+        this.nodes.add(about);
+        return;
+      case 'watch':
+        // Another process may have changed the task between the read of this one and now.
+        if (this.#see(about) && this.#options.isShared()) this.tellChange(taskKeyText(about));
+        return;
+      case 'appended':
+        return this.#options.onAppended(about, this);
+      case 'wake':
+        return this.#options.onWake(about, more, this);
+    }
+  }
+
+  async #write(id: number, bytes: Uint8Array, again: boolean): Promise<void> {
+    const { writes } = this.#options;
+    if (writes === undefined) return this.link.destroy();
+    this.#running += 1;
+    try {
+      this.link.send(JSON.stringify([id, 0]), await writes.write(bytes, again));
+    } catch (error) {
+      this.link.send(JSON.stringify([id, 1, failureFields(error)]));
+    }
+    this.#running -= 1;
     this.checkLoad();
   }
 
@@ -225,7 +310,7 @@ class StorageClient {
     if (call === 'append') {
       const { key, authority } = args[0] as Append;
       const isOfTurn = typeof authority === 'number' && (result as AppendOutcome).kind === 'appended';
-      if (isOfTurn) this.#options.onAppended(key, this);
+      if (isOfTurn) this.#options.onAppended(taskKeyText(key), this);
     } else if (call === 'accept') {
       const outcome = result as AcceptOutcome;
       const { scope } = args[0] as Acceptance;
@@ -241,15 +326,16 @@ class StorageClient {
       this.#see({ scope: args[0] as TaskKey['scope'], id: args[1] as string });
   }
 
-  #see(key: TaskKey): void {
+  /** Returns whether the process has not watched the task before. */
+  #see(key: TaskKey): boolean {
     const text = taskKeyText(key);
-    this.#watched.delete(text);
-    this.#watched.add(text);
-    if (this.#watched.size <= WATCHED) return;
-    for (const oldest of this.#watched) {
+    const isNew = !this.#watched.delete(text);
+    this.#watched.set(text, key);
+    if (this.#watched.size > WATCHED) {
+      const [oldest = ''] = this.#watched.keys();
       this.#watched.delete(oldest);
-      return;
     }
+    return isNew;
   }
 
   /** Reads no more calls of the process while too many are under way, or too many answers wait for it. */
@@ -260,6 +346,48 @@ class StorageClient {
     if (isLoaded) this.link.pause();
     else this.link.resume();
   }
+}
+
+/** Collects the batches of all processes while one is being written. The next ones share a commit. */
+class FileWrites {
+  readonly #file: ServedFile;
+  #waiting: FileWrite[] = [];
+  #isBusy = false;
+
+  constructor(file: ServedFile) {
+    this.#file = file;
+  }
+
+  write(bytes: Uint8Array, again: boolean): Promise<Uint8Array> {
+    const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
+    // The bytes are a part of a chunk of the socket, which a message to a thread would copy whole.
+    this.#waiting.push({ batch: [new Uint8Array(bytes), again], resolve, reject });
+    if (!this.#isBusy) this.#send();
+    return promise;
+  }
+
+  #send(): void {
+    const writes = this.#waiting;
+    this.#waiting = [];
+    this.#isBusy = writes.length > 0;
+    if (!this.#isBusy) return;
+    this.#file.write(writes.map(({ batch }) => batch)).then(
+      (results) => {
+        this.#send();
+        for (const [at, { resolve }] of writes.entries()) resolve(results[at] as Uint8Array);
+      },
+      (error: unknown) => {
+        this.#send();
+        for (const { reject } of writes) reject(error);
+      },
+    );
+  }
+}
+
+interface FileWrite {
+  readonly batch: FileBatch;
+  readonly resolve: (results: Uint8Array) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 /** Asks all processes for their figures, for one of them. */
@@ -303,7 +431,7 @@ function callsOf(storage: TaskStorage, own: Readonly<Record<string, object>>): R
   const { keys, push, owners } = storage;
   const ports: Readonly<Record<string, object>> = { '': storage, keys, push, owners, ...own };
   return new Map(
-    REMOTE_CALLS.filter((call) => call !== 'close').map((call) => {
+    REMOTE_CALLS.filter((call) => call !== 'close' && call !== 'file.write').map((call) => {
       const [name = '', part = ''] = call.split('.').reverse();
       const port = ports[part] ?? storage;
       return [call, (Reflect.get(port, name) as Run).bind(port)];

@@ -2,14 +2,14 @@ import { StorageError } from '../../errors/storage-error.js';
 import { UnreadableTaskError } from '../../errors/unreadable-task-error.js';
 import { fileFault, isDamage } from './file-fault.js';
 import type { ReadTables } from './read-tables.js';
-import type { SqliteFile } from './sqlite-file.js';
+import type { OpenFile } from './sqlite-file.js';
 import type { ReadRequest, ReadResults } from './worker-messages.js';
 
 /** The reads of a file: small ones on this thread, and others on a thread of their own. */
 export class FileReads {
-  readonly #file: SqliteFile;
+  readonly #file: OpenFile;
 
-  constructor(file: SqliteFile) {
+  constructor(file: OpenFile) {
     this.#file = file;
   }
 

@@ -1,6 +1,6 @@
 import { StorageError } from '../../errors/storage-error.js';
 import type { Clock } from '../../runtime/clock.js';
-import type { RestartingWorker } from './restarting-worker.js';
+import type { OpenFile } from './sqlite-file.js';
 import { bytesOf, type Queued, WriteQueue } from './write-queue.js';
 import type { Settled, WriteRequest, WriteResults } from './write-requests.js';
 
@@ -14,7 +14,7 @@ interface Entry extends Queued {
  * batch is bounded in bytes.
  */
 export class GroupCommit {
-  readonly #writer: RestartingWorker;
+  readonly #writer: OpenFile['writer'];
   readonly #clock: Clock;
   readonly #queue = new WriteQueue<Entry>();
   /** True while a batch is being written, and before the first one is sent. */
@@ -22,7 +22,7 @@ export class GroupCommit {
   #onIdle: (() => void)[] = [];
   readonly #watchers = new Set<(requests: number) => void>();
 
-  constructor(writer: RestartingWorker, clock: Clock) {
+  constructor(writer: OpenFile['writer'], clock: Clock) {
     this.#writer = writer;
     this.#clock = clock;
   }

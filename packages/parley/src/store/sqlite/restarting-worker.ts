@@ -1,6 +1,5 @@
 import { WorkerLink, type WorkerOptions } from './worker-link.js';
-import type { ReadRequest, WorkerTask } from './worker-messages.js';
-import type { Settled, WriteRequest } from './write-requests.js';
+import type { WorkerAnswer, WorkerRequest, WorkerTask } from './worker-messages.js';
 
 /** Options of each start of a thread. */
 interface RestartingWorkerOptions extends Omit<WorkerOptions, 'task' | 'onDeath'> {
@@ -31,7 +30,7 @@ export class RestartingWorker {
   }
 
   /** Asks the thread. Rejects with StorageError if it has died twice over this, or cannot be started again. */
-  async ask(request: readonly WriteRequest[] | ReadRequest): Promise<Settled | readonly Settled[]> {
+  async ask(request: WorkerRequest): Promise<WorkerAnswer> {
     const link = await this.start();
     try {
       return await link.ask(request, false);

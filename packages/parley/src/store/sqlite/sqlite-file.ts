@@ -8,6 +8,8 @@ import { type OpenedFiles, openedFiles } from './opened-files.js';
 import { ReadTables } from './read-tables.js';
 import { RestartingWorker } from './restarting-worker.js';
 import { SetAside } from './set-aside.js';
+import type { WorkerAnswer } from './worker-messages.js';
+import type { WriteRequest } from './write-requests.js';
 
 /** Options of a SQLite storage. */
 export interface SqliteFileOptions {
@@ -29,8 +31,22 @@ const EVENT_LOG_BYTES = 1_073_741_824;
 /** The log of one task that goes on gets no longer than this, whatever its agent writes. */
 const LOG_BYTES = 268_435_456;
 
+/** An open database file for a storage. Another process may write it. */
+export interface OpenFile {
+  readonly path: string;
+  readonly durability: 'power-loss' | 'process';
+  readonly writer: { ask(request: readonly WriteRequest[]): Promise<WorkerAnswer> };
+  /** For reads that may take long. */
+  readonly reader: Pick<RestartingWorker, 'ask'>;
+  readonly setAside: SetAside;
+  /** The tables for the few reads on this thread. */
+  readonly tables: ReadTables;
+  /** Resolves when everything asked of its threads is done. */
+  close(): Promise<void>;
+}
+
 /** A database file that this process has for itself: its lock, and the connections and threads that work on it. */
-export class SqliteFile {
+export class SqliteFile implements OpenFile {
   readonly path: string;
   readonly durability: 'power-loss' | 'process';
   readonly writer: RestartingWorker;

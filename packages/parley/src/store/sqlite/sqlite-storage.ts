@@ -1,8 +1,10 @@
 import { OwnerBlockedError } from '../../errors/owner-blocked-error.js';
+import { StorageError } from '../../errors/storage-error.js';
 import type { JsonValue } from '../../model/json.js';
 import type { Task } from '../../model/task.js';
 import type { Clock } from '../../runtime/clock.js';
 import { claimOf } from '../engine/claim-turns.js';
+import type { ServedFile } from '../file-owner.js';
 import type {
   CancelRequest,
   Claim,
@@ -47,13 +49,20 @@ import { GroupCommit } from './group-commit.js';
 import { rememberedOf } from './read-keys-and-configs.js';
 import { readProgress, readRecords, readTask } from './read-task.js';
 import { recordOf } from './record-rows.js';
-import { SqliteFile, type SqliteFileOptions } from './sqlite-file.js';
+import { type OpenFile, SqliteFile, type SqliteFileOptions } from './sqlite-file.js';
 import { SqliteKeys } from './sqlite-keys.js';
 import { SqliteOwners } from './sqlite-owners.js';
 import { SqlitePush } from './sqlite-push.js';
 import { storedOf, TextPage, taskOf } from './task-texts.js';
 import { acceptWrite, appendWrite, heldFields, newTaskFields, scopeFields } from './to-write-requests.js';
-import type { ClaimedTurn, HeldResult } from './write-requests.js';
+import type { ClaimedTurn, HeldResult, Settled, WriteResults } from './write-requests.js';
+
+/** The parts of a storage on a file. */
+interface SqliteStorageOptions {
+  readonly clock: Clock;
+  readonly file: OpenFile;
+  readonly wakeups: LocalWakeups;
+}
 
 /** So much of a log is read on the main thread; more than that is left to a thread of its own. */
 const SMALL_READ = 1_048_576;
@@ -63,15 +72,15 @@ const SMALL_READ = 1_048_576;
  * that wait. The main thread reads single tasks. A third thread reads lists and long logs; it starts when it is needed.
  */
 export class SqliteStorage implements TaskStorage {
-  readonly shared = false;
+  readonly shared: boolean = false;
   readonly durability: 'power-loss' | 'process';
-  readonly wakeups = new LocalWakeups();
+  readonly wakeups: LocalWakeups;
   readonly keys: IdempotencyKeys;
   readonly push: PushStorage;
   readonly owners: OwnerStorage;
   readonly #lifetime: ClockedLifetime;
   readonly #clock: Clock;
-  readonly #file: SqliteFile;
+  readonly #file: OpenFile;
   readonly #commits: GroupCommit;
   readonly #reads: FileReads;
   readonly #nodes = new NodeList();
@@ -79,9 +88,10 @@ export class SqliteStorage implements TaskStorage {
   readonly #claimed = { at: 0, turns: new Set<string>() };
   #closing: Promise<void> | undefined;
 
-  private constructor({ clock }: SqliteFileOptions, file: SqliteFile) {
+  private constructor({ clock, file, wakeups }: SqliteStorageOptions) {
     this.#clock = clock;
     this.#file = file;
+    this.wakeups = wakeups;
     this.durability = file.durability;
     const lifetime = new ClockedLifetime(clock);
     const commits = new GroupCommit(file.writer, clock);
@@ -100,11 +110,7 @@ export class SqliteStorage implements TaskStorage {
    * program or a newer version wrote it. Nothing in it is changed then.
    */
   static async open(options: SqliteFileOptions): Promise<SqliteStorage> {
-    const file = await SqliteFile.open(options);
-    if (file.durability === 'process') {
-      options.logger.warn('tasks survive the end of the process, but not the loss of power', { path: file.path });
-    }
-    return new SqliteStorage(options, file);
+    return new SqliteStorage({ ...options, file: await openFile(options), wakeups: new LocalWakeups() });
   }
 
   async accept(acceptance: Acceptance): Promise<AcceptOutcome> {
@@ -353,6 +359,39 @@ export class SqliteStorage implements TaskStorage {
     const stored = readTask(this.#file.tables, { scope, id: taskId }, this.#clock.now());
     return stored && claimOf(stored, claimed, { attempt, handOvers, ...parseTurn(claimed) });
   }
+}
+
+/** The class for code beside it: its constructor is no part of the public types. */
+export const OpenedSqlite = SqliteStorage as unknown as new (options: SqliteStorageOptions) => SqliteStorage;
+
+/** Opens a file, and gives its writer to other processes, which read it themselves. */
+export async function openServedSqlite(
+  options: SqliteFileOptions,
+): Promise<{ readonly storage: SqliteStorage; readonly file: ServedFile }> {
+  const file = await openFile(options);
+  const { path, writer } = file;
+  const wakeups = new LocalWakeups();
+  const served: ServedFile = {
+    path,
+    write: async (batches) => (await writer.ask({ batches })) as readonly Uint8Array[],
+    keepLeases: async (nodes) => {
+      const [[failed, result]] = (await writer.ask([['keep-leases', nodes]])) as readonly [Settled];
+      if (failed) throw new StorageError(`The storage failed: ${result}`);
+      for (const agent of result as WriteResults['keep-leases']) {
+        wakeups.workReady(agent);
+        wakeups.deliveryReady(agent);
+      }
+    },
+  };
+  return { storage: new OpenedSqlite({ ...options, file, wakeups }), file: served };
+}
+
+async function openFile(options: SqliteFileOptions): Promise<SqliteFile> {
+  const file = await SqliteFile.open(options);
+  if (file.durability === 'process') {
+    options.logger.warn('tasks survive the end of the process, but not the loss of power', { path: file.path });
+  }
+  return file;
 }
 
 function holdingOf(result: HeldResult): Holding {

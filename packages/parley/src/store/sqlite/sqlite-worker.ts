@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { fileFault } from './file-fault.js';
+import { writeForeign } from './foreign-batches.js';
 import { cannotOpen, openForReading, openForWriting } from './open-file.js';
 import { checkInPlace, FileWatch, openedFiles } from './opened-files.js';
 import { readDeliveries } from './read-deliveries.js';
@@ -9,14 +10,14 @@ import { ReadTables } from './read-tables.js';
 import { readRecords } from './read-task.js';
 import { SqliteWriter } from './sqlite-writer.js';
 import { textOf } from './task-texts.js';
-import type { FromWorker, ReadRequest, ToWorker, WorkerTask } from './worker-messages.js';
-import type { Settled, WriteRequest } from './write-requests.js';
+import type { FromWorker, ReadRequest, ToWorker, WorkerAnswer, WorkerRequest, WorkerTask } from './worker-messages.js';
+import type { WriteRequest } from './write-requests.js';
 import { WriteTables } from './write-tables.js';
 
 // A thread for a file: the writer, or a reader for long reads. Started by SqliteStorage.
 
 interface Role {
-  answer(request: readonly WriteRequest[] | ReadRequest, again: boolean): Settled | readonly Settled[];
+  answer(request: WorkerRequest, again: boolean): WorkerAnswer;
   close(): void;
 }
 
@@ -35,7 +36,10 @@ function writer(
     });
     if (files === undefined && leases === 'void') sqliteWriter.voidLeases();
     return {
-      answer: (request, again) => sqliteWriter.write(request as readonly WriteRequest[], again),
+      answer: (request, again) =>
+        'batches' in request
+          ? writeForeign(sqliteWriter, request, again)
+          : sqliteWriter.write(request as readonly WriteRequest[], again),
       close: () => db.close(),
     };
   } catch (error) {

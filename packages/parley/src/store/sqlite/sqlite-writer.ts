@@ -12,6 +12,7 @@ import {
 } from './delivery-queues.js';
 import { DamagedRowError, fileFault, isLocked } from './file-fault.js';
 import { begin, keepCheckpoint, leaveAside, release, renew, requestCancel } from './held-turns.js';
+import { keepLeases, voidLeases } from './leases.js';
 import type { FileWatch } from './opened-files.js';
 import { blockOwner, eraseOwned } from './owned-scopes.js';
 import { deletePushConfig, putPushConfig, rewriteConfig } from './push-configs.js';
@@ -19,9 +20,6 @@ import { remember, reserve, unreserve } from './remembered-keys.js';
 import { deleteTask, sweep } from './retention.js';
 import type { CheckWrite, Settled, WriteRequest, WriteResults } from './write-requests.js';
 import type { WriteTables } from './write-tables.js';
-
-const VOID_DELIVERIES = 'UPDATE push_delivery SET node = NULL, lease_end = NULL WHERE node IS NOT NULL';
-const FIRST_TURNS = 'SELECT task, min(turn) AS turn FROM execution GROUP BY task';
 
 /** The options of a writer. */
 interface SqliteWriterOptions {
@@ -49,16 +47,7 @@ export class SqliteWriter {
 
   /** Voids all leases, whose nodes are gone. Their turns wait to be claimed again. */
   voidLeases(): void {
-    const tables = this.#tables;
-    this.#transaction(() => {
-      for (const { task, turn } of tables.sql.all<{ task: number; turn: number }>(FIRST_TURNS)) {
-        tables.sql.apart(task, () => {
-          tables.sql.run('UPDATE task SET held = NULL, node = NULL, lease_end = NULL WHERE pk = ?', task);
-          tables.sql.run('UPDATE execution SET ready = 1 WHERE task = ? AND turn = ?', task, turn);
-        });
-      }
-      tables.sql.apart('deliveries of push', () => tables.sql.run(VOID_DELIVERIES));
-    });
+    this.#transaction(() => voidLeases(this.#tables));
   }
 
   /**
@@ -143,6 +132,7 @@ const PERFORMED: Performed = {
   renew,
   release,
   'leave-aside': leaveAside,
+  'keep-leases': keepLeases,
   checkpoint: keepCheckpoint,
   cancel: requestCancel,
   create,
@@ -187,6 +177,7 @@ const DONE_BEFORE: DoneBefore = {
   renew: 'may be done twice',
   release: 'may be done twice',
   'leave-aside': 'may be done twice',
+  'keep-leases': 'may be done twice',
   checkpoint: 'may be done twice',
   cancel: 'may be done twice',
   create: createdBefore,

@@ -2,11 +2,10 @@ import { Worker } from 'node:worker_threads';
 import { StorageError } from '../../errors/storage-error.js';
 import { TransientMap } from '../../runtime/transient-map.js';
 import type { Logger } from '../../telemetry/logger.js';
-import type { FromWorker, ReadRequest, ToWorker, WorkerTask } from './worker-messages.js';
-import type { Settled, WriteRequest } from './write-requests.js';
+import type { FromWorker, ToWorker, WorkerAnswer, WorkerRequest, WorkerTask } from './worker-messages.js';
 
 interface Waiter {
-  readonly resolve: (answer: Settled | readonly Settled[]) => void;
+  readonly resolve: (answer: WorkerAnswer) => void;
   readonly reject: (error: StorageError) => void;
 }
 
@@ -69,11 +68,11 @@ export class WorkerLink {
   }
 
   /** Asks the worker; `again` says that another one may have done it. Rejects with StorageError if it has died. */
-  ask(request: readonly WriteRequest[] | ReadRequest, again: boolean): Promise<Settled | readonly Settled[]> {
+  ask(request: WorkerRequest, again: boolean): Promise<WorkerAnswer> {
     if (this.#broken !== undefined) return Promise.reject(this.#broken);
     const id = this.#nextId;
     this.#nextId += 1;
-    const { promise, resolve, reject } = Promise.withResolvers<Settled | readonly Settled[]>();
+    const { promise, resolve, reject } = Promise.withResolvers<WorkerAnswer>();
     if (this.#waiting.size === 0) this.#worker.ref();
     this.#waiting.set(id, { resolve, reject });
     this.#worker.postMessage([id, request, again] satisfies ToWorker);

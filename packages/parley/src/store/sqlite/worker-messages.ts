@@ -1,3 +1,4 @@
+import type { FileBatch } from '../file-owner.js';
 import type { OwnedTaskPage, OwnedTaskRange } from '../owner-storage.js';
 import type { DeliveryPage, DeliveryQuery } from '../push-storage.js';
 import type { TaskKey } from '../task-key.js';
@@ -34,6 +35,17 @@ interface TextRecords extends Omit<RecordPage, 'records'> {
   readonly records: readonly (readonly [number, number, string, string | null, string | null])[];
 }
 
+/** Batches of other processes for a writer: requests as V8 writes them. The answer has the results of each. */
+export interface ForeignBatches {
+  readonly batches: readonly FileBatch[];
+}
+
+/** Requests to a worker. */
+export type WorkerRequest = readonly WriteRequest[] | ForeignBatches | ReadRequest;
+
+/** The answer to a request. */
+export type WorkerAnswer = Settled | readonly Settled[] | readonly Uint8Array[];
+
 /** Answers of a reader. */
 export interface ReadResults {
   readonly page: RowPage;
@@ -44,7 +56,7 @@ export interface ReadResults {
 }
 
 /** Messages to a worker: a request, or its end. */
-export type ToWorker = readonly [id: number, request: readonly WriteRequest[] | ReadRequest, again: boolean] | 'close';
+export type ToWorker = readonly [id: number, request: WorkerRequest, again: boolean] | 'close';
 
 /**
  * Messages from a worker: its readiness or failure, answers, unreadable rows, and the start and end of write outages.
@@ -54,4 +66,4 @@ export type FromWorker =
   | readonly ['failed', reason: string]
   | readonly ['health', fault: string | undefined]
   | readonly ['aside', row: string, reason: string]
-  | readonly ['answer', id: number, answer: Settled | readonly Settled[]];
+  | readonly ['answer', id: number, answer: WorkerAnswer];

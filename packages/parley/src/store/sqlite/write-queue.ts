@@ -96,6 +96,7 @@ function taskOf(request: WriteRequest): string {
     case 'claim':
     case 'claim-deliveries':
     case 'renew':
+    case 'keep-leases':
     case 'reserve':
     case 'unreserve':
     case 'remember':

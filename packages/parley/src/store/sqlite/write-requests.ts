@@ -17,6 +17,7 @@ export type WriteRequest =
   | RenewWrite
   | ReleaseWrite
   | LeaveAsideWrite
+  | KeepLeasesWrite
   | CheckpointWrite
   | CancelWrite
   | CreateWrite
@@ -183,6 +184,8 @@ export type ReleaseWrite = readonly [
 ];
 /** Give up a turn that cannot be read. */
 export type LeaveAsideWrite = readonly ['leave-aside', { readonly turn: HeldFields; readonly reason: string }];
+/** End the leases of all other nodes. */
+export type KeepLeasesWrite = readonly ['keep-leases', nodes: readonly string[]];
 /** Keep a value for the next attempt. */
 export type CheckpointWrite = readonly ['checkpoint', { readonly turn: HeldFields; readonly checkpoint: string }];
 /** Ask to cancel a task. */
@@ -350,6 +353,8 @@ export interface WriteResults {
   readonly renew: RenewResult;
   readonly release: { readonly waiting: number; readonly isReady: boolean };
   readonly 'leave-aside': undefined;
+  /** Agents with turns or deliveries that can be claimed now. */
+  readonly 'keep-leases': readonly string[];
   readonly checkpoint: boolean;
   readonly cancel: CancelResult;
   readonly create: boolean | 'blocked';

@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { afterAll, expect, it, onTestFinished, vi } from 'vitest';
+import { SqliteFiles } from '../../../test/sqlite-files.js';
+import { systemClock } from '../../exports/runtime.js';
+import type { Task } from '../../model/task.js';
+import { LogRecord } from '../../task/log-record.js';
+import { silentLogger } from '../../telemetry/logger.js';
+import type { ServedFile } from '../file-owner.js';
+import { connectRemoteStorage } from '../remote/remote-storage.js';
+import { StorageServer } from '../remote/storage-server.js';
+import type { Acceptance, AcceptOutcome, TaskStorage } from '../task-storage.js';
+import { SharedSqlite } from './shared-sqlite.js';
+import { openServedSqlite } from './sqlite-storage.js';
+
+const files = new SqliteFiles();
+afterAll(() => files.remove());
+
+const scope = { agent: 'test', tenant: '', owner: null };
+const task = (id: string): Task => ({ id, contextId: 'c', status: { state: 'TASK_STATE_SUBMITTED' } });
+const lease = (node: string) => ({ node, leaseMs: 60_000 });
+const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'hello' }] } as const;
+
+function acceptance(id: string, node: string): Acceptance {
+  const caller = { version: '1.0', binding: 'JSONRPC', extensions: [] } as unknown as Acceptance['caller'];
+  return { scope, message, caller, task: { create: task(id) }, claim: lease(node), waitingLimit: 16 };
+}
+
+/** Appends a working status to a new task. */
+async function work(storage: TaskStorage, id: string, outcome: AcceptOutcome): Promise<void> {
+  if (outcome.kind !== 'accepted' || outcome.claim === undefined) throw new Error(outcome.kind);
+  const status = { state: 'TASK_STATE_WORKING' } as const;
+  const records = [new LogRecord(2, 1, { statusUpdate: { taskId: id, contextId: 'c', status } })];
+  const { epoch } = outcome.claim;
+  await storage.append({ key: { scope, id }, authority: epoch, after: 1, records, head: { status } });
+}
+
+/** `onWrite`: awaited before each commit. */
+async function served(
+  path: string,
+  address: { path: string; token: string },
+  { processes, onWrite }: { readonly processes?: number; readonly onWrite?: () => Promise<void> } = {},
+) {
+  const leases = processes === undefined ? 'void' : 'keep';
+  const { storage, file } = await openServedSqlite(files.options(systemClock, { path, leases }));
+  const slow: ServedFile = {
+    ...file,
+    write: async (batches) => {
+      await onWrite?.();
+      return file.write(batches);
+    },
+  };
+  const options = { storage, file: slow, ...address, ...(processes !== undefined && { processes }) };
+  const server = await StorageServer.listen({ ...options, clock: systemClock, logger: silentLogger });
+  onTestFinished(() => server.close());
+  return server;
+}
+
+async function connected(address: { path: string; token: string }): Promise<TaskStorage> {
+  const storage = await connectRemoteStorage({
+    ...address,
+    clock: systemClock,
+    openFile: (owner, remote) =>
+      new SharedSqlite({ owner, remote, clock: systemClock, logger: silentLogger, worker: files.worker }),
+  });
+  onTestFinished(() => storage.close());
+  return storage;
+}
+
+const newAddress = () => ({ path: join(files.folder, randomUUID()), token: randomUUID() });
+
+it('a process reads at once what another one has written', async () => {
+  const address = newAddress();
+  await served(files.fresh(), address);
+  const [one, other] = [await connected(address), await connected(address)];
+  for (let at = 0; at < 100; at++) {
+    const id = `t${at}`;
+    const outcome = await one.accept(acceptance(id, 'one'));
+    expect((await other.task(scope, id))?.task).toEqual(task(id));
+    await work(one, id, outcome);
+    expect(await other.heads([{ scope, id }])).toMatchObject([{ seq: 2, state: 'TASK_STATE_WORKING' }]);
+  }
+});
+
+it('a process that looks at a task is told of every change by another process after that', async () => {
+  const address = newAddress();
+  await served(files.fresh(), address);
+  const [one, other] = [await connected(address), await connected(address)];
+  const changed = vi.fn();
+  other.wakeups.subscribe({ taskChanged: ({ id }) => changed(id) });
+  const [first, second] = [await one.accept(acceptance('t1', 'one')), await one.accept(acceptance('t2', 'one'))];
+  await other.task(scope, 't1');
+  // The task may have changed since the read.
+  await vi.waitFor(() => expect(changed).toHaveBeenCalledWith('t1'), 15_000);
+  changed.mockClear();
+  await work(one, 't2', second);
+  await work(one, 't1', first);
+  await vi.waitFor(() => expect(changed.mock.calls).toEqual([['t1']]), 15_000);
+});
+
+it('the turns of a process that has ended together with the owner can be claimed when the others are back', async () => {
+  const [address, path] = [newAddress(), files.fresh()];
+  const owner = await served(path, address);
+  const [gone, other] = [await connected(address), await connected(address)];
+  await gone.accept(acceptance('t1', 'gone'));
+  await other.accept(acceptance('t2', 'other'));
+  await owner.close();
+  await gone.close();
+  await served(path, address, { processes: 2 });
+  const request = { ...lease('new'), agents: ['test'], limit: 10 };
+  const claimed = async (storage: TaskStorage) => (await storage.claim(request)).claims.map((claim) => claim.task.id);
+  // The other process is back alone.
+  expect(await claimed(other)).toEqual([]);
+  const next = await connected(address);
+  await vi.waitFor(async () => expect(await claimed(next)).toEqual(['t1']), 15_000);
+  expect(await claimed(next)).toEqual([]);
+});
+
+it('while a disk is slow, calls of all processes wait for few commits, and what needs no disk is answered', async () => {
+  const address = newAddress();
+  const disk = Promise.withResolvers<void>();
+  const onWrite = vi.fn(() => disk.promise);
+  await served(files.fresh(), address, { onWrite });
+  const processes = [await connected(address), await connected(address)];
+  const accepted = processes.flatMap((storage, at) =>
+    Array.from({ length: 500 }, (_, number) => storage.accept(acceptance(`${at} ${number}`, String(at)))),
+  );
+  await vi.waitFor(() => expect(onWrite).toHaveBeenCalled(), 15_000);
+  for (const storage of processes) {
+    await storage.heartbeat({ node: 'n', agents: ['test'], runningTurns: 0 });
+    expect(await storage.rateCounters?.take([{ key: 'k', requests: 9, windowMs: 60_000, wanted: 1 }])).toHaveLength(1);
+    expect(await storage.task(scope, '0 0')).toBeUndefined();
+  }
+  disk.resolve();
+  for (const { kind } of await Promise.all(accepted)) expect(kind).toBe('accepted');
+  expect(onWrite.mock.calls.length).toBeLessThanOrEqual(4);
+});
