@@ -49,8 +49,7 @@ const OF_PROJECTS = [
 ];
 
 /** Packages that the tool does not bring. The commands that need them name the command that installs them. */
-const OPTIONAL =
-  /Cannot find package '(?:@modelcontextprotocol\/sdk|@grpc\/grpc-js|@bufbuild\/protobuf|pg|ioredis)'/;
+const OPTIONAL = /Cannot find package '(?:@modelcontextprotocol\/sdk|@grpc\/grpc-js|@bufbuild\/protobuf|pg|ioredis)'/;
 
 const servers: Server[] = [];
 async function serve(answer: (url: string, path: string) => object): Promise<string> {
