@@ -60,7 +60,7 @@ export class SqliteFiles {
   }
 
   /** Options to open a new file, or the given one. */
-  options(clock: Clock, options: Partial<SqliteFileOptions>): SqliteFileOptions {
+  options(clock: Clock, options: Partial<SqliteFileOptions> = {}): SqliteFileOptions {
     return { path: this.fresh(), clock, worker: this.worker, logger: silentLogger, ...options };
   }
 

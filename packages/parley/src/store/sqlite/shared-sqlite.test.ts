@@ -32,7 +32,13 @@ async function work(storage: TaskStorage, id: string, outcome: AcceptOutcome): P
   const status = { state: 'TASK_STATE_WORKING' } as const;
   const records = [new LogRecord(2, 1, { statusUpdate: { taskId: id, contextId: 'c', status } })];
   const { epoch } = outcome.claim;
-  await storage.append({ key: { scope, id }, authority: epoch, after: 1, records, head: { status } });
+  await storage.append({
+    key: { scope, id },
+    authority: epoch,
+    after: 1,
+    records,
+    head: { status, metadata: undefined },
+  });
 }
 
 /** `onWrite`: awaited before each commit. */
