@@ -1,7 +1,5 @@
-import type { Exchange } from '../../bindings/http/exchange.js';
 import { closed, count, eitherOf, flag, func, pattern } from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
-import { onDemand } from './on-demand.js';
 
 /** The origins whose pages may call: any (`*`), the listed ones, or those for which the function gives true. */
 export type CorsOrigins = '*' | readonly string[] | ((origin: string) => boolean | Promise<boolean>);
@@ -61,9 +59,4 @@ export function allowedOrigins(
   const origins = typeof options === 'object' && 'origins' in options ? options.origins : options;
   if (origins === '*') return () => true;
   return typeof origins === 'function' ? origins : (origin) => origins.includes(origin);
-}
-
-/** The exchange with CORS (`withCors`). The first request loads its code. */
-export function corsOnDemand(exchange: Exchange, options: CorsOrigins | CorsOptions): Exchange {
-  return onDemand(async () => (await import('./cors.js')).withCors(exchange, options));
 }
