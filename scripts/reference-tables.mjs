@@ -89,7 +89,7 @@ const PAGES = {
   },
   'docs/errors.md': async () => {
     const { errors, commandLine } = await errorRows();
-    const own = errors.findIndex(({ code }) => code === 'PARSE_ERROR');
+    const own = ownErrorsAt(errors);
     return {
       protocol: errorsTable(errors.slice(0, own)),
       requests: errorsTable(errors.slice(own)),
@@ -121,6 +121,16 @@ const PAGES = {
       async () => Object.fromEntries(Object.entries(tables).map(([name, parts]) => [name, optionsTable(page, parts)])),
     ]),
   ),
+  'docs/capnweb.md': async () => {
+    const { errors } = await errorRows();
+    const specified = errors.slice(0, ownErrorsAt(errors)).map((row) => [row.class, `\`${row.code}\``]);
+    const { options, limits } = OPTIONS['docs/capnweb.md'];
+    return {
+      reasons: tableOf(['error of the specification', '`reason`'], specified),
+      options: optionsTable('docs/capnweb.md', options),
+      limits: optionsTable('docs/capnweb.md', limits),
+    };
+  },
 };
 
 /** The pages with such tables, and the reference of errors for programs. */
@@ -196,6 +206,11 @@ async function limitsTable(sources) {
     }
   }
   return tableOf(['limit', 'default', 'meaning'], rows);
+}
+
+/** The number of errors that the specification names. The others stand behind them. */
+function ownErrorsAt(errors) {
+  return errors.findIndex(({ code }) => code === 'PARSE_ERROR');
 }
 
 /** The errors of the protocol and of the command line, in the form of `docs/errors.json`. */

@@ -31,7 +31,7 @@ const server = createServer((request, response) => {
       method: string;
       params: {
         message?: { parts: readonly { text: string }[] };
-        configuration?: { taskPushNotificationConfig: { url: string } };
+        configuration?: { taskPushNotificationConfig?: { url: string } };
       };
     };
     if (method === 'SubscribeToTask') {
@@ -42,7 +42,7 @@ const server = createServer((request, response) => {
     }
     const count = Number(params.message?.parts[0]?.text.split(' ')[1]);
     response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: { task: { id: ids.taskId } } }));
-    const webhook = params.configuration?.taskPushNotificationConfig.url;
+    const webhook = params.configuration?.taskPushNotificationConfig?.url;
     if (webhook === undefined) void fanOut(count);
     else void deliver(webhook, count);
   });

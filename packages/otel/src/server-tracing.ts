@@ -72,8 +72,6 @@ export class ServerTracing implements HostExtension {
           const name = methodOf({ operation });
           // Those for samplers. A dropped call pays for each.
           const attributes = { [DRAFT.method]: name, [DRAFT.agentName]: agentName };
-          // After its first event, the engine reads the storage for a subscription only.
-          const readsWithin = !hasEngine || operation === 'subscribeToTask';
           return (request, given) => {
             if (!instruments.isTracing) return method(request, given);
             const { version: spoken, traceparent: parent } = given;
@@ -84,6 +82,8 @@ export class ServerTracing implements HostExtension {
             if (traceparent === undefined) return method(request, contextWith(given, { traceparent: parent }));
             const make = () => method(request, contextWith(given, trail, span.spanContext().traceId));
             const isAwaited = isAwaitedMessage(request);
+            // After its first event, the stream of a message reads no storage.
+            const readsWithin = !hasEngine || !('message' in request);
             if (!span.isRecording()) {
               if (isAwaited) waiting.drop(traceparent);
               return passCall({ within, readsWithin }, make);
