@@ -39,13 +39,14 @@ async function behindSocket(
   count += 1;
   const address = { path: join(folder, String(count)), token: randomUUID() };
   let time = clock.now();
-  const opened = await openIn({ ...systemClock, now: () => time, monotonic: () => time });
+  const shown = { ...systemClock, now: () => time, monotonic: () => time };
+  const opened = await openIn(shown);
   const server = await StorageServer.listen({ ...address, ...opened, clock: systemClock, logger: silentLogger });
   const remote = await connectRemoteStorage({
     ...address,
     clock: systemClock,
     openFile: (owner, owners) =>
-      new SharedSqlite({ owner, remote: owners, clock, logger: silentLogger, worker: files.worker }),
+      new SharedSqlite({ owner, remote: owners, clock: shown, logger: silentLogger, worker: files.worker }),
   });
   const running = new Set<unknown>();
   let gate: Promise<void> = Promise.resolve();

@@ -39,7 +39,7 @@ it('`npm start -- --watch` serves what was changed, and keeps the tasks', { time
 
   // A source of the agents and one of a library.
   tree.edit(HELLO, 'Hello, World! You said', 'Good morning! You said');
-  tree.edit(LIBRARY, 'export {', "console.log('the changed library');\nexport {");
+  tree.edit(LIBRARY, 'export type { GrpcTls }', "console.log('the changed library');\nexport type { GrpcTls }");
   if (isLong) tree.edit(CORE, 'Agent2Agent (A2A)', 'Agent3Agent');
   await start.prints(/"msg":"stopped"/);
   await start.prints(/^the changed library$/m);

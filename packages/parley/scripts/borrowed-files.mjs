@@ -15,7 +15,7 @@ await main(async () => {
     rmSync(join(here, path), { recursive: true, force: true });
     if (copy) cpSync(join(root, path), join(here, path), { recursive: true, filter: isForUsers });
   }
-  if (copy) leaveOutPictures(join(here, 'docs'));
+  if (copy) leaveOutLinks(join(here, 'docs'));
 });
 
 /** Pictures and decisions about the code are for readers of the repository. */
@@ -23,11 +23,15 @@ function isForUsers(path) {
   return !['console', 'decisions'].includes(basename(path));
 }
 
-function leaveOutPictures(folder) {
+/** Leaves out pictures, and links to decisions: rows of tables, and what a link within a sentence leads to. */
+function leaveOutLinks(folder) {
   for (const name of readdirSync(folder).filter((file) => file.endsWith('.md'))) {
     const path = join(folder, name);
     const text = readFileSync(path, 'utf8');
-    const plain = text.replaceAll(/^!\[.*\n\n?/gm, '');
+    const plain = text
+      .replaceAll(/^!\[.*\n\n?/gm, '')
+      .replaceAll(/^\| \[[^\]]+\]\(decisions\/.*\n/gm, '')
+      .replaceAll(/\[([^\]]+)\]\(decisions\/[^)]+\)/g, '$1');
     if (plain !== text) writeFileSync(path, plain);
   }
 }

@@ -1,5 +1,6 @@
 import { closed, count, eitherOf, flag, func, pattern } from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
+import type { AnswerHeaders } from './answer-headers.js';
 
 /** The origins whose pages may call: any (`*`), the listed ones, or those for which the function gives true. */
 export type CorsOrigins = '*' | readonly string[] | ((origin: string) => boolean | Promise<boolean>);
@@ -16,6 +17,10 @@ export interface CorsOptions {
   /** The time for which a browser caches the answer to a preflight request; default 7200, the most it accepts. */
   readonly maxAgeSeconds?: number;
 }
+
+/** Answer headers of the protocol that a page may read. */
+const EXPOSED =
+  'A2A-Version, A2A-Extensions, X-A2A-Extensions, Content-Disposition, Content-Range, ETag, Location, RateLimit, RateLimit-Policy, Repr-Digest, Retry-After, Upload-Offset, WWW-Authenticate, X-A2A-Protocol, X-Request-ID, X-Response-Time';
 
 const headerNames = Type.Array(pattern(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'must be the name of a header'));
 const originText = Type.Refine(
@@ -56,7 +61,24 @@ export function allowedOrigins(
   options: CorsOrigins | CorsOptions | undefined,
 ): (origin: string) => boolean | Promise<boolean> {
   if (options === undefined) return () => false;
-  const origins = typeof options === 'object' && 'origins' in options ? options.origins : options;
+  const { origins } = corsRule(options);
   if (origins === '*') return () => true;
   return typeof origins === 'function' ? origins : (origin) => origins.includes(origin);
+}
+
+/** The rule with its defaults left out. */
+export function corsRule(options: CorsOrigins | CorsOptions): CorsOptions {
+  return typeof options === 'object' && 'origins' in options ? options : { origins: options };
+}
+
+/** The answer headers that a page may read. */
+export function exposedNames(further: readonly string[]): string {
+  return [EXPOSED, ...further].join(', ');
+}
+
+/** The headers of every answer, if they are the same for all origins. Caches can keep one answer for all of them. */
+export function sharedCorsHeaders(options: CorsOrigins | CorsOptions): AnswerHeaders | undefined {
+  const { origins, exposedHeaders = [] } = corsRule(options);
+  if (origins !== '*') return undefined;
+  return { 'access-control-allow-origin': '*', 'access-control-expose-headers': exposedNames(exposedHeaders) };
 }

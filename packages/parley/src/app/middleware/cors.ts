@@ -1,18 +1,23 @@
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import { type AnswerHeaders, varying, withHeaders } from './answer-headers.js';
-import { allowedOrigins, type CorsOptions, type CorsOrigins } from './cors-options.js';
+import {
+  allowedOrigins,
+  type CorsOptions,
+  type CorsOrigins,
+  corsRule,
+  exposedNames,
+  sharedCorsHeaders,
+} from './cors-options.js';
 
 const METHODS = 'GET, HEAD, POST, PATCH, DELETE, OPTIONS';
 const ALLOWED =
   'A2A-Version, A2A-Extensions, X-A2A-Extensions, Accept, Authorization, Cache-Control, Content-Digest, Content-Disposition, Content-Type, If-Modified-Since, If-None-Match, If-Range, Last-Event-ID, Range, Repr-Digest, Traceparent, Tracestate, Tus-Resumable, Upload-Length, Upload-Metadata, Upload-Offset, X-A2A-Protocol, X-API-Key, X-Request-ID';
-const EXPOSED =
-  'A2A-Version, A2A-Extensions, X-A2A-Extensions, Content-Disposition, Content-Range, ETag, Location, RateLimit, RateLimit-Policy, Repr-Digest, Retry-After, Upload-Offset, WWW-Authenticate, X-A2A-Protocol, X-Request-ID, X-Response-Time';
 const MAX_AGE_SECONDS = 7200;
 
 /** The exchange for pages of other origins: it answers preflight requests, and lets the pages read the answers. */
 export function withCors(exchange: Exchange, options: CorsOrigins | CorsOptions): Exchange {
-  const rule = new CorsRule(typeof options === 'object' && 'origins' in options ? options : { origins: options });
-  const { headers } = rule;
+  const rule = new CorsRule(corsRule(options));
+  const headers = sharedCorsHeaders(options);
   if (headers === undefined) return asked(exchange, rule);
   const preflight = rule.preflight('*');
   return withHeaders((request) => (isPreflight(request) ? Promise.resolve(preflight) : exchange(request)), headers);
@@ -46,17 +51,12 @@ class CorsRule {
     this.#isForAll = origins === '*';
     this.#allows = allowedOrigins(origins);
     this.#credentials = credentials === true ? { 'access-control-allow-credentials': 'true' } : {};
-    this.#exposed = [EXPOSED, ...exposedHeaders].join(', ');
+    this.#exposed = exposedNames(exposedHeaders);
     this.#preflight = {
       'access-control-allow-methods': METHODS,
       'access-control-allow-headers': [ALLOWED, ...allowedHeaders].join(', '),
       'access-control-max-age': String(maxAgeSeconds ?? MAX_AGE_SECONDS),
     };
-  }
-
-  /** The headers for every origin, if they do not depend on the origin. Caches can keep one answer for all of them. */
-  get headers(): AnswerHeaders | undefined {
-    return this.#isForAll ? { ...this.#granted('*'), 'access-control-expose-headers': this.#exposed } : undefined;
   }
 
   /** The origin that may read the answer. */

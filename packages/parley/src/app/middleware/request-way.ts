@@ -10,7 +10,7 @@ import { alwaysAnswered } from './always-answered.js';
 import { type AnswerHeaders, NOSNIFF, strictTransport, withHeaders } from './answer-headers.js';
 import type { AuditOptions, AuditSetup } from './audited-exchange.js';
 import { type Compression, withCompression } from './compression.js';
-import type { CorsOptions, CorsOrigins } from './cors-options.js';
+import { type CorsOptions, type CorsOrigins, sharedCorsHeaders } from './cors-options.js';
 import { CredentialEnds } from './credential-ends.js';
 import { type Forwarding, withForwardedCaching } from './forwarded-caching.js';
 import { type AccessOf, gated } from './gate.js';
@@ -135,7 +135,7 @@ export function requestWay(
     { name: 'nosniff', headers: nosniff === true ? NOSNIFF : undefined },
     { name: 'hsts', headers: hstsSeconds === undefined ? undefined : strictTransport(hstsSeconds) },
     // Outside of every gate: a preflight request carries no credential, and a page reads refusals too.
-    { name: 'cors', around: cors && ((next) => corsOnDemand(next, cors)) },
+    { name: 'cors', headers: cors && sharedCorsHeaders(cors), around: cors && ((next) => answeringPages(next, cors)) },
     // In the place of CORS, for an endpoint with CORS of its own.
     { name: 'endpoint', around: (next, { around }) => around?.(next) ?? next },
     // Outside of the gate: an address without requests left costs no hash and no signature.
@@ -155,6 +155,13 @@ export function requestWay(
     // Last: only what needs the agents waits for their start.
     { name: 'start', around: (next) => onceStarted(next, start) },
   ];
+}
+
+/** The exchange with CORS. With headers that all answers share, only preflight requests load its code. */
+function answeringPages(next: Exchange, cors: CorsOrigins | CorsOptions): Exchange {
+  const withCors = corsOnDemand(next, cors);
+  if (sharedCorsHeaders(cors) === undefined) return withCors;
+  return (request) => (request.method === 'OPTIONS' ? withCors(request) : next(request));
 }
 
 /** Only hosts with an audit log load its code. */

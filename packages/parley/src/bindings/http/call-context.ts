@@ -119,8 +119,10 @@ export class HttpCallContext implements ServerCallContext {
  * HTTP has brought.
  */
 export function enterTrace(context: ServerCallContext, trace: TraceContext, traceId?: string): boolean {
-  if (!(context instanceof HttpCallContext)) return false;
-  context.enterTrace(trace, traceId);
+  const { enterTrace } = context as Partial<HttpCallContext>;
+  // No `instanceof`: the context may be one of another copy of the library. `parley serve` has this one in a bundle.
+  if (typeof enterTrace !== 'function') return false;
+  enterTrace.call(context, trace, traceId);
   return true;
 }
 
