@@ -3,7 +3,7 @@ import { olderStatus } from './list-order.js';
 import { SortedList } from './sorted-list.js';
 import type { TaskEntry } from './task-entry.js';
 
-/** The tasks of one context. Most contexts have a single one, which is then all that is kept. */
+/** The tasks of one context. Most contexts have a single task, which is stored without a list. */
 export class ContextTasks {
   #only: TaskEntry | undefined;
   #all: SortedList<TaskEntry> | undefined;
@@ -40,7 +40,7 @@ export class ContextTasks {
     return this.#counts?.get(state) ?? 0;
   }
 
-  /** Newest status first, from where `before` begins to hold. */
+  /** Tasks with the newest status first, from the first one for which `before` is true. */
   descending(before: (entry: TaskEntry) => boolean): Iterable<TaskEntry> {
     if (this.#all !== undefined) return this.#all.descending(before);
     return this.#only !== undefined && before(this.#only) ? [this.#only] : [];

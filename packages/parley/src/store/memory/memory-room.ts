@@ -7,10 +7,10 @@ export interface MemoryLimits {
   readonly maxBytes: number;
 }
 
-/** The rest is for tasks that go on: without it a task that is full of waiting messages could not end. */
+/** The rest is reserved for open tasks: otherwise a task full of waiting messages could not end. */
 const FOR_NEW_TASKS = 0.9;
 
-/** Counts the tasks of a storage in memory and about how many bytes they take. */
+/** Counts the tasks of a storage in memory, and their approximate bytes. */
 export class MemoryRoom {
   readonly #limits: MemoryLimits;
   #tasks = 0;
@@ -20,7 +20,7 @@ export class MemoryRoom {
     this.#limits = limits;
   }
 
-  /** Takes note of a task that is new or has changed. */
+  /** Updates the size of a new or changed task. */
   note(entry: TaskEntry): void {
     if (entry.countedBytes === 0) this.#tasks += 1;
     const { bytes } = entry.content;
@@ -28,7 +28,7 @@ export class MemoryRoom {
     entry.countedBytes = bytes;
   }
 
-  /** Takes note of a task that leaves. */
+  /** Subtracts a task that is deleted. */
   forget(entry: TaskEntry): void {
     if (entry.countedBytes === 0) return;
     this.#tasks -= 1;
@@ -36,22 +36,22 @@ export class MemoryRoom {
     entry.countedBytes = 0;
   }
 
-  /** True if something has to go. */
+  /** True if a limit is exceeded. */
   get isOver(): boolean {
     return this.#tasks > this.#limits.maxTasks || this.#bytes > this.#limits.maxBytes;
   }
 
-  /** True if one more task of this size needs others to go. */
+  /** True if a new task of this size does not fit. */
   isFullFor(bytes: number): boolean {
     return this.#tasks >= this.#limits.maxTasks || this.#bytes + bytes > this.#limits.maxBytes * FOR_NEW_TASKS;
   }
 
-  /** True if a message of this size fits beside what is there. */
+  /** True if a message of this size does not fit. */
   isShortOf(bytes: number): boolean {
     return this.#bytes + bytes > this.#limits.maxBytes;
   }
 
-  /** The refusal of what finds no room. */
+  /** The error of a write that does not fit. */
   refusal(): StorageFullError {
     const { maxTasks, maxBytes } = this.#limits;
     const limits = `${maxTasks} tasks, ${Math.round(maxBytes / 1_048_576)} MiB`;

@@ -12,14 +12,14 @@ import { type MemoryLimits, MemoryRoom } from './memory-room.js';
 import type { MemorySpace, MemorySpaces } from './memory-space.js';
 import { TaskEntry } from './task-entry.js';
 
-/** The tasks of all scopes, and the orders in which they grow old. */
+/** The tasks of all scopes, and their orders for retention. */
 export class MemoryTasks implements FinishedTasks {
   readonly #spaces: MemorySpaces;
   readonly #ended = new EndedTasks('endedPlace');
   readonly #logs: EventLogs;
   readonly #room: MemoryRoom;
   readonly #deliveries: MemoryDeliveries;
-  /** Tasks that wait for their caller, those that have waited longest first. */
+  /** Tasks that wait for their caller, oldest first. */
   readonly #interrupted = new Set<TaskEntry>();
 
   constructor(
@@ -33,13 +33,13 @@ export class MemoryTasks implements FinishedTasks {
   }
 
   /**
-   * Puts a task there with the record that shows it; the id is free. Finished tasks make room for it, oldest first.
-   * @throws StorageFullError when none of those that are left has ended.
+   * Inserts a task with its first record; the caller has checked that the id is free. Evicts finished tasks if needed.
+   * @throws StorageFullError if the remaining tasks do not leave enough room.
    */
   insert(space: MemorySpace, task: Task, now: number): TaskEntry {
     const { tasks } = space;
     const entry = new TaskEntry(space, { task, record: new LogRecord(1, 0, { task }), now });
-    // First of all: a space without a task goes with the last task that is dropped.
+    // Insert first: evicting the last task of a space deletes the space.
     tasks.set(task.id, entry);
     try {
       while (this.#room.isFullFor(entry.content.bytes)) this.#dropOldest();
@@ -54,15 +54,15 @@ export class MemoryTasks implements FinishedTasks {
   }
 
   /**
-   * Makes room for a message to a task.
-   * @throws StorageFullError when no task that is left has ended.
+   * Evicts finished tasks to make room for a message.
+   * @throws StorageFullError if the remaining tasks do not leave enough room.
    */
   makeRoomFor(message: Message): void {
     const bytes = messageBytes(message);
     while (this.#room.isShortOf(bytes)) this.#dropOldest();
   }
 
-  /** Takes note of what was written to a task. Finished tasks make room, but never this one. */
+  /** Updates the size of a changed task. Evicts finished tasks if needed, but never this one. */
   hasGrown(entry: TaskEntry): void {
     this.#room.note(entry);
     while (this.#room.isOver) {
@@ -78,7 +78,7 @@ export class MemoryTasks implements FinishedTasks {
     this.remove(oldest);
   }
 
-  /** Takes note of a new status in every order that depends on it. */
+  /** Updates every order that depends on the status of a task. */
   setStatus(entry: TaskEntry, status: TaskStatus, now: number): void {
     const since = statusTime(status);
     const hasChanged = entry.state !== status.state || entry.statusTime !== since;
@@ -104,7 +104,7 @@ export class MemoryTasks implements FinishedTasks {
     this.#spaces.release(entry.space);
   }
 
-  /** Tasks that have waited for their caller since before a time, without a waiting message. */
+  /** Tasks that have waited for their caller since before a time, and have no waiting message. */
   abandoned(agents: readonly string[], before: number, limit: number): TaskEntry[] {
     const found: TaskEntry[] = [];
     for (const entry of this.#interrupted) {

@@ -8,14 +8,14 @@ import { behindCursor, mergedDescending, olderCreation, olderStatus, timeOf } fr
 import { SortedList } from './sorted-list.js';
 import type { TaskEntry } from './task-entry.js';
 
-/** So many changed tasks may wait for their new place in the lists, so that no reader pays for very many. */
+/** Maximum number of changed tasks that are not yet moved in the lists. Bounds the work of one reader. */
 const UNSETTLED = 256;
 
 /** The tasks of one scope in the orders that lists ask for. */
 export class TaskLists {
   readonly #byStatus = new SortedList<TaskEntry>(olderStatus);
   readonly #byState = new Map<TaskState, SortedList<TaskEntry>>();
-  /** Made when first asked for. */
+  /** Built at the first read. */
   #byContext: Map<string, ContextTasks> | undefined;
   #byCreation: SortedList<TaskEntry> | undefined;
   #unsettled: TaskEntry[] = [];
@@ -26,11 +26,11 @@ export class TaskLists {
       entry.listedState = entry.state;
       entry.listedTime = entry.statusTime;
     }
-    // In their order, tasks are only added behind others, which is much faster.
+    // In sorted order, every insertion is an append, which is much faster.
     for (const entry of all.sort(olderStatus)) this.#list(entry, entry.state);
   }
 
-  /** Takes note that a task is new or its status has changed. */
+  /** Marks a new task, or one whose status has changed. */
   touch(entry: TaskEntry): void {
     if (entry.isUnsettled) return;
     entry.isUnsettled = true;
@@ -60,7 +60,7 @@ export class TaskLists {
     return { ...page, total: this.#total(query) };
   }
 
-  /** The first tasks that match, newest first, so many at most. */
+  /** The first matching tasks, newest first, at most `limit`. */
   #matching(
     query: TaskQuery,
     { before, most }: { readonly before: (entry: TaskEntry) => boolean; readonly most: number },
