@@ -48,8 +48,8 @@ interface StorageServerOptions extends StorageAddress {
 }
 
 /**
- * Entries of a process without an answer, for a file that it reads itself: its node, a task to watch, a task that its
- * turn has changed, and a wake-up for the others.
+ * Entries of a process without an answer, for a file that it reads itself. They are its node, a task to watch, a task
+ * that its turn has changed, and a wake-up for the others.
  */
 export type ClientEntry =
   | readonly ['node', string]

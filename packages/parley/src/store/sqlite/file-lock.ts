@@ -11,7 +11,7 @@ const PATIENCE_MS = 250;
 
 /**
  * Locks a database file against other processes until it is released or the process ends, even by a crash. Uses a lock
- * of the operating system on a separate file, which also contains the process id of the holder for the error message of
+ * of the operating system on a separate file. That file also contains the process id of the holder, for the error of
  * others.
  */
 export class FileLock {

@@ -1,6 +1,6 @@
 /**
- * The key of a row of records is one integer: the number of the task, and in the lower 31 bits the sequence number of
- * the last record. So the rows of a task are adjacent and ordered, and an insert compares only integers.
+ * The key of a row of records is one integer. Its upper bits are the number of the task, its lower 31 bits the sequence
+ * number of the last record. So the rows of a task are adjacent and ordered, and an insert compares only integers.
  */
 export const RECORD_KEY = '(? << 31) | ?';
 
