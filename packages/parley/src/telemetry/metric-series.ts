@@ -14,7 +14,7 @@ export class MetricSeries<T> {
     this.#make = make;
   }
 
-  /** The series of these attributes. The same object is recognized without comparing its values. */
+  /** Returns the series of these attributes. The same object is found without comparing its values. */
   of(attributes: MetricAttributes = NONE): T {
     // Consecutive calls often have the same attributes.
     if (attributes === this.#lastAttributes && this.#lastSeries !== undefined) return this.#lastSeries;

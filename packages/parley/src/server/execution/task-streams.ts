@@ -62,8 +62,8 @@ export class TaskStreams {
   }
 
   /**
-   * Starts a turn, and returns the task for the immediate answer. If the task was waiting for the message, the answer
-   * includes the first record of the turn: some clients take the old question for the answer.
+   * Starts a turn, and returns the task for the immediate answer. If the task was waiting for the message, the
+   * answer includes the first record of the turn. Otherwise some clients take the old question for the answer.
    */
   async begunTask(key: TaskKey, stands: Pick<StoredTask, 'task' | 'seq'>, { start }: Begun): Promise<Task> {
     if (!isInterrupted(stands.task.status.state)) {
