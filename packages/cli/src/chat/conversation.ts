@@ -14,10 +14,7 @@ import { Turn } from './turn.js';
 /** Errors after which the next message begins a new task. */
 const TASK_IS_GONE: ReadonlySet<string> = new Set(['TaskNotFoundError', 'UnsupportedOperationError']);
 
-/**
- * Talks to an agent line by line. Commands, prompts and Ctrl-C, as described in the help, are for a person at a
- * terminal.
- */
+/** Talks to an agent line by line. At a terminal it supports commands, prompts and Ctrl-C, as described in the help. */
 export class Conversation {
   readonly #invocation: Invocation;
   readonly #agent: CalledAgent;
@@ -58,7 +55,7 @@ export class Conversation {
 
   #listen(): void {
     this.#lines.on('line', (line) => {
-      // These commands apply to the running turn, so they do not wait for its end.
+      // These commands apply to the running turn, so they are executed before its end.
       const command = this.#isPerson ? conversationCommand(line)?.name : undefined;
       if (this.#turn !== undefined && (command === 'cancel' || command === 'task')) void this.#take(line);
       else this.#waiting.push(line);
@@ -128,7 +125,7 @@ export class Conversation {
     }
   }
 
-  /** An error ends one message and not the conversation. In a pipe it also sets the exit code. */
+  /** An error ends only its own message. In a pipe it also sets the exit code. */
   #goOnAfter({ code, exit }: Failure): void {
     if (TASK_IS_GONE.has(code)) this.#taskId = undefined;
     if (!this.#isPerson) this.#exitCode = exit;

@@ -3,13 +3,13 @@ import { type CallOptions, type Client, A2AError as ClientError, type TaskStream
 import { A2AError, type RequestHandler, type ServerCallContext, type StreamItem } from 'parley-a2a/server';
 import { failureOf } from '../failure/failure.js';
 
-/** The methods of a client for operations, whatever their requests. */
+/** The methods of a client by operation, with untyped requests. */
 type Calls = Readonly<Record<string, (request: unknown, options: CallOptions) => unknown>>;
 type Forwarded = (request: unknown, context: ServerCallContext) => unknown;
 
 /**
- * Answers the operations of the protocol by calling another agent, apart from those for its card. `current` returns the
- * client for the call that is being answered. It is called before anything is awaited.
+ * Forwards the operations of the protocol to another agent, except those for its card. `current` returns the client of
+ * the current call. It is called before the first `await`.
  */
 export function forwardedAgent(current: () => Promise<Client>): RequestHandler {
   const forwarders = OPERATION_NAMES.filter((name) => !answersCard(name)).map((name): [string, Forwarded] => {
@@ -44,9 +44,9 @@ async function* itemsOf(
   }
 }
 
-/** An error of the agent as it is. A failure to reach it is told with its reason. */
+/** Passes an error of the agent on unchanged. An error of the connection gets its reason. */
 function forwarded(error: unknown): A2AError {
-  // The bundle of the tool has a client of its own, whose errors the server does not know.
+  // The bundle of the tool has its own copy of the client, whose error classes differ from those of the server.
   if (error instanceof ClientError) return new A2AError(error.code, error.message, error.details, { cause: error });
   const { message, hint } = failureOf(error);
   const text = `The agent cannot be called: ${message}`;

@@ -16,18 +16,18 @@ import type { FailedAgent, ShownAgent } from './shown-agents.js';
 const CALLS_PATH = '/agent';
 const OAUTH_PATH = '/console/oauth';
 const INBOX_PATH = '/console/inbox';
-/** The page sends files of 25 MB, in base64. The agent may take less. */
+/** The page sends files of up to 25 MB, in base64. The agent may accept less. */
 const BODY_BYTES = 36 * 1024 * 1024;
-/** The public keys of an agent, below its origin. */
+/** The path of the public keys of an agent at its origin. */
 const KEY_SET_PATH = '/.well-known/jwks.json';
 
-/** A console that listens. */
+/** A running console. */
 interface ServedConsole extends Pick<StartedServer, 'stopped'> {
   /** The url with the token of this launch. */
   readonly url: string;
 }
 
-/** The place of a console, and the agents that it only names. */
+/** The address of a console, and the agents that could not be read. */
 interface ConsolePlace extends ListenPlace {
   readonly failed: readonly FailedAgent[];
 }
@@ -92,7 +92,7 @@ export async function serveConsole(
 
 type Documents = Parameters<typeof consoleGate>[0]['documents'];
 
-/** The documents of an agent for the page, and its calls. */
+/** Returns the documents of an agent for the page, and the handler of its calls. */
 function servedAgent(agent: ShownAgent, at: number) {
   const { reference, card, published, verification, hasCredential, clients, fetch } = agent;
   const suffix = at === 0 ? '' : `-${at + 1}`;
@@ -122,7 +122,7 @@ function servedAgent(agent: ShownAgent, at: number) {
   };
 }
 
-/** The agent as this process serves it. Its name stays with the documents that need the token. */
+/** The agent as served by this process. Its name is only in documents that need the token. */
 function forwarding({ capabilities }: AgentCard, clients: AgentClients) {
   const { streaming = false, pushNotifications = false, extensions = [] } = capabilities;
   return {
@@ -132,7 +132,7 @@ function forwarding({ capabilities }: AgentCard, clients: AgentClients) {
     streaming,
     pushNotifications,
     versions: ['1.0' as const],
-    // A stream that goes through this process has no event numbers.
+    // A forwarded stream has no event numbers.
     extensions: extensions.filter(({ uri }) => uri !== STREAM_RESUME_EXTENSION),
   };
 }
