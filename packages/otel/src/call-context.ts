@@ -9,7 +9,7 @@ const SIGNAL: PropertyDescriptor & ThisType<CopiedContext> = {
   configurable: true,
 };
 
-/** A copy of a context. Its signal is made when something reads it, which costs more than a span. */
+/** A copy of a call context. Its signal is read on demand, because making it costs more than a span. */
 class CopiedContext {
   readonly original!: ServerCallContext;
 
@@ -22,10 +22,12 @@ class CopiedContext {
   }
 }
 
-/** Members that a copy does not take over: entries of baggage that are not allowed stay behind. */
+/** Members that are not copied, such as baggage entries that are not allowed. */
 const OWN_MEMBERS: ReadonlySet<string> = new Set(['signal', 'traceparent', 'tracestate', 'baggage']);
 
-/** The context of a call with the trace to pass on. Calls over HTTP take it in, others are copied. */
+/**
+ * Returns the context of a call with the trace to propagate. Calls over HTTP are changed in place, others are copied.
+ */
 export function contextWith(original: ServerCallContext, trail: TraceContext, traceId?: string): ServerCallContext {
   if (enterTrace(original, trail, traceId)) return original;
   const copy: object = new CopiedContext(original);

@@ -25,7 +25,7 @@ import { type TurnCourse, tracedAgent } from './traced-agent.js';
 import { passCall, traceCall } from './traced-call.js';
 import { WaitingCalls } from './waiting-calls.js';
 
-/** The key under which instrumentations of HTTP keep the span of a request, for those of frameworks. */
+/** The context key with which HTTP instrumentations share the span of a request with instrumentations of frameworks. */
 const RPC_METADATA = Symbol.for('OpenTelemetry SDK Context Key RPC_METADATA');
 
 /** Spans of the calls, turns, tools, agent calls and push notifications of a server. */
@@ -38,7 +38,7 @@ export class ServerTracing implements HostExtension {
   readonly #passing: Propagation;
   readonly #content: Content;
   readonly #waiting = new WaitingCalls();
-  /** The turns that run. */
+  /** The running turns. */
   readonly #open = new Set<TurnCourse>();
   readonly #agents = new Map<string, Attributes>();
 
@@ -56,7 +56,7 @@ export class ServerTracing implements HostExtension {
     return [];
   }
 
-  /** Ends the spans of turns that did not end within the grace. */
+  /** Ends the spans of turns that did not end within the grace period. */
   async close(): Promise<void> {
     for (const turn of this.#open) turn.close();
   }
@@ -70,9 +70,9 @@ export class ServerTracing implements HostExtension {
       handler: (handler) =>
         mapHandler(handler, (operation, method) => {
           const name = methodOf({ operation });
-          // Those for samplers. A dropped call pays for each.
+          // Only the attributes that samplers need, because a call that is not sampled pays for each.
           const attributes = { [DRAFT.method]: name, [DRAFT.agentName]: agentName };
-          // After its first event, the engine reads the storage for a subscription only.
+          // With an engine, only a subscription makes spans after its first event, because it reads the storage.
           const readsWithin = !hasEngine || operation === 'subscribeToTask';
           return (request, given) => {
             if (!instruments.isTracing) return method(request, given);
@@ -80,7 +80,7 @@ export class ServerTracing implements HostExtension {
             const { span, isBorrowed, within, isClean } = this.#spanOf(name, attributes, given);
             const trail = passing.write(within);
             const { traceparent } = trail;
-            // The application makes no spans here.
+            // The application has no tracer here.
             if (traceparent === undefined) return method(request, contextWith(given, { traceparent: parent }));
             const make = () => method(request, contextWith(given, trail, span.spanContext().traceId));
             const isAwaited = isAwaitedMessage(request);
@@ -104,12 +104,12 @@ export class ServerTracing implements HostExtension {
     };
   }
 
-  /** The span of an instrumentation around the call, or a new one. */
+  /** Returns the span of an instrumentation around the call, or a new one. */
   #spanOf(name: string, attributes: Attributes, given: TraceContext) {
     const active = context.active();
     const around = active === ROOT_CONTEXT ? undefined : serverSpanIn(active);
     if (around !== undefined) {
-      // The conventions keep the names of spans of gRPC.
+      // The conventions define the span names of gRPC.
       if (!('rpc.system' in around.attributes)) around.updateName(name);
       return { span: around.setAttributes(attributes), isBorrowed: true, within: active, isClean: false };
     }
@@ -129,7 +129,7 @@ function isAwaitedMessage(request: object): boolean {
 
 type ServerSpan = Span & { readonly attributes: Attributes };
 
-/** The span of the request. Instrumentations of frameworks make other spans below it. */
+/** Returns the span of the request. Instrumentations of frameworks make child spans of it. */
 function serverSpanIn(active: Context): ServerSpan | undefined {
   const span = trace.getSpan(active);
   if (span !== undefined && isServerSpan(span)) return span;
@@ -137,7 +137,7 @@ function serverSpanIn(active: Context): ServerSpan | undefined {
   return around !== undefined && isServerSpan(around) ? around : undefined;
 }
 
-/** Spans of an SDK tell their kind and their attributes. */
+/** Spans of an SDK have their kind and their attributes as members. */
 function isServerSpan(span: Span): span is ServerSpan {
   return span.isRecording() && 'kind' in span && span.kind === SpanKind.SERVER && 'attributes' in span;
 }
