@@ -11,9 +11,8 @@ import {
 import type { AgentExecutor } from 'parley-a2a';
 import type { HostEndpoint, HostExtension } from 'parley-a2a/binding-kit';
 import type { ClientCallContext } from 'parley-a2a/client';
-import { type AgentPlace, type AroundAgent, mapHandler, type TraceContext } from 'parley-a2a/kit';
-import type { Interceptor } from 'parley-a2a/server';
-import { contextWith } from './call-context.js';
+import { type AgentPlace, type AroundAgent, enterTrace, mapHandler, type TraceContext } from 'parley-a2a/kit';
+import type { Interceptor, ServerCallContext } from 'parley-a2a/server';
 import { methodOf, setRequestFacts } from './call-facts.js';
 import { clientInterceptor } from './client-interceptor.js';
 import { Content, type ContentOptions } from './content.js';
@@ -140,4 +139,37 @@ function serverSpanIn(active: Context): ServerSpan | undefined {
 /** Spans of an SDK have their kind and their attributes as members. */
 function isServerSpan(span: Span): span is ServerSpan {
   return span.isRecording() && 'kind' in span && span.kind === SpanKind.SERVER && 'attributes' in span;
+}
+
+const SIGNAL: PropertyDescriptor & ThisType<CopiedContext> = {
+  get() {
+    return this.original.signal;
+  },
+  enumerable: true,
+  configurable: true,
+};
+
+/** A copy of a call context. Its signal is read on demand, because making it costs more than a span. */
+class CopiedContext {
+  readonly original!: ServerCallContext;
+
+  constructor(original: ServerCallContext) {
+    Object.defineProperty(this, 'original', { value: original });
+    for (const name in original) {
+      if (!OWN_MEMBERS.has(name)) Object.assign(this, { [name]: original[name as keyof ServerCallContext] });
+    }
+    Object.defineProperty(this, 'signal', SIGNAL);
+  }
+}
+
+/** Members that are not copied, such as baggage entries that are not allowed. */
+const OWN_MEMBERS: ReadonlySet<string> = new Set(['signal', 'traceparent', 'tracestate', 'baggage']);
+
+/**
+ * Returns the context of a call with the trace to propagate. Calls over HTTP are changed in place, others are copied.
+ */
+function contextWith(original: ServerCallContext, trail: TraceContext, traceId?: string): ServerCallContext {
+  if (enterTrace(original, trail, traceId)) return original;
+  const copy: object = new CopiedContext(original);
+  return Object.assign(copy as ServerCallContext, trail);
 }
