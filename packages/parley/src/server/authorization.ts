@@ -42,8 +42,8 @@ export type AuthorizationReply =
   | { readonly kind: 'denied'; readonly reason: string };
 
 /**
- * The authorization was refused or has expired. If the agent does not catch the error, its task fails with this
- * message.
+ * Thrown if the authorization was refused or has expired. If the agent does not catch the error, its task fails with
+ * this message.
  */
 export class AuthorizationError extends Error {
   override readonly name = 'AuthorizationError';

@@ -26,7 +26,7 @@ export interface ScopeRange {
   readonly limit: number;
 }
 
-/** A task in a list of all owners, without its content. Times are ms since the epoch. */
+/** A task in a list of the tasks of all owners, without its content. Times are ms since the epoch. */
 export interface OwnedTask {
   readonly key: TaskKey;
   readonly contextId: string | null;

@@ -71,7 +71,7 @@ async function resealed(
   return 'old';
 }
 
-/** Returns `undefined` if a key is missing. */
+/** Encrypts the secrets of a configuration with the first key. Returns `undefined` if the old key is missing. */
 async function resealedConfig(
   config: PlacedPushConfig,
   scope: DeliveryKey['key']['scope'],

@@ -20,7 +20,7 @@ export interface Asked {
   readonly caller: CallerContext;
   /** The public key of the process in which the agent waits. */
   readonly publicKey: string;
-  /** `textHash` of the request. Absent in questions of older versions, like the next two. */
+  /** `textHash` of the request. Absent in questions of older versions, like `turn` and `attempt`. */
   readonly asks?: string;
   /** The first turn of the message, and its number of attempts. */
   readonly turn?: number;

@@ -47,7 +47,7 @@ export class TurnLog implements ArtifactLog {
   readonly pending: PendingRecords = { records: [], bytes: 0, isUrgent: false, isAnswer: false };
   readonly #context: EngineContext;
   readonly #turn: LoggedTurn;
-  /** The turn in the storage. Absent before the claim, like the next one. */
+  /** The turn in the storage. Absent before the claim, like `#claim`. */
   #held: HeldTurn | undefined;
   #claim: Claim | undefined;
   #builder: TaskBuilder | undefined;

@@ -162,7 +162,7 @@ class RemoteCalls {
   #connect(): void {
     const { path, token, clock } = this.#options;
     const socket: Socket = connect(path);
-    // The server keeps the process alive; so does a `close` in progress.
+    // The socket need not keep the process alive: its own server does, and so does a `close` in progress.
     socket.unref();
     let isReady = false;
     const link = new FrameLink({

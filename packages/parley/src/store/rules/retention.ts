@@ -1,6 +1,9 @@
 import type { Retention } from '../task-storage.js';
 
-/** The time limits of a sweep, by the storage's clock. Tasks and logs that ended before them are deleted. */
+/**
+ * The times of a sweep, by the storage's clock. It deletes tasks that ended before `finishedBefore`, and logs of tasks
+ * that ended before `logsBefore`.
+ */
 export interface SweepTimes {
   readonly now: number;
   readonly finishedBefore: number;
@@ -12,7 +15,7 @@ export function logRetentionMs({ taskRetentionMs, eventLogMs }: Omit<Retention, 
   return Math.min(taskRetentionMs, eventLogMs);
 }
 
-/** Returns the time limits of a sweep that starts now. */
+/** Returns the times of a sweep that starts now. */
 export function sweepTimes(retention: Omit<Retention, 'limit'>, now: number): SweepTimes {
   return { now, finishedBefore: now - retention.taskRetentionMs, logsBefore: now - logRetentionMs(retention) };
 }

@@ -170,7 +170,7 @@ type DoneBefore = {
 /** Return the results of requests that an earlier thread has executed; `undefined` if it has not. */
 const DONE_BEFORE: DoneBefore = {
   accept: acceptedBefore,
-  // The request itself detects its repeats.
+  // An append detects its own repeats (`decideAppend`).
   append: 'may be done twice',
   claim: claimedBefore,
   begin: 'may be done twice',
