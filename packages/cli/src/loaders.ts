@@ -3,7 +3,7 @@ import type { Invocation } from './command-line/invocation.js';
 /** Runs a command and resolves to its exit code. */
 type RunCommand = (invocation: Invocation) => Promise<number>;
 
-/** Loads the code of each command on demand: unused commands cost no time. */
+/** Loads the code of each command on demand, so that unused commands cost no start time. */
 export const LOADERS: Readonly<Record<string, () => Promise<{ readonly run: RunCommand }>>> = {
   send: () => import('./commands/send.js'),
   chat: () => import('./commands/chat.js'),

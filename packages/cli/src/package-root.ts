@@ -1,2 +1,2 @@
-/** The folder of this package, the same from the bundle and from the compiled files. */
+/** The folder of this package, valid in the bundle and in the compiled files. */
 export const PACKAGE_ROOT = new URL('..', import.meta.url);

@@ -9,7 +9,7 @@ import type { CommandTracing } from './tracing/command-tracing.js';
 
 /** Runs one command line and ends the process with its exit code. */
 export async function main(argv: readonly string[]): Promise<void> {
-  // A reader that closes the pipe early, such as head, is no failure.
+  // A reader that closes the pipe early, such as head, is no error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
   const code = await run(argv);
   process.stdout.write('', () => process.exit(code));
@@ -67,20 +67,20 @@ async function run(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** Commands with calls that do not belong together. */
+/** Commands whose calls do not belong to one trace. */
 const RUNS_ON: readonly string[] = ['chat', 'console', 'mcp'];
 
-/** The variable that asks for traces, as those of OpenTelemetry do. */
+/** Returns the variable that enables tracing, as those of OpenTelemetry do. */
 function tracingVariable(env: NodeJS.ProcessEnv): string | undefined {
   if (env.OTEL_SDK_DISABLED?.toLowerCase() === 'true' || env.OTEL_TRACES_EXPORTER === 'none') return undefined;
   const names = ['OTEL_TRACES_EXPORTER', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'];
   return names.find((name) => env[name]);
 }
 
-/** A text that may be a url with a password. */
+/** Text that may be a url with a password. */
 const WITH_PASSWORD = /@|:\/\/:|(?:password|pwd|pass|secret|token|key|sig|signature|credential|code|id) ?=/i;
 
-/** The passwords in urls among the arguments and settings. Errors of drivers may repeat them. */
+/** Returns the passwords in urls among the arguments and settings, because driver errors may repeat them. */
 async function hiddenIn(texts: readonly string[]): Promise<readonly string[]> {
   const suspects = texts.filter((text) => WITH_PASSWORD.test(text));
   if (suspects.length === 0) return [];
@@ -105,15 +105,15 @@ function placeOfStdout(): OutputSinks['place'] {
     if (stdout.ino === stderr.ino && stdout.dev === stderr.dev) return 'joined';
     return stdout.isFIFO() ? 'piped' : 'apart';
   } catch {
-    // A stream may be closed.
+    // The stream may be closed.
     return 'apart';
   }
 }
 
-/** Returns true if the terminal is known to show links of OSC 8. */
+/** True if the terminal is known to support OSC 8 links. */
 function showsLinks({ TERM = '', TERM_PROGRAM = '', ...env }: NodeJS.ProcessEnv): boolean {
   if (env.FORCE_HYPERLINK !== undefined) return env.FORCE_HYPERLINK !== '0';
-  // Multiplexers may drop the links or show them as text.
+  // Multiplexers may drop links or print them as text.
   if (/^(?:screen|tmux)/.test(TERM)) return false;
   return (
     /^(?:iTerm\.app|WezTerm|vscode|ghostty|Hyper|rio)$/.test(TERM_PROGRAM) ||

@@ -22,7 +22,7 @@ export type { ObjectContext, SqlValue } from './object-context.js';
 
 /** Options of a storage in a Durable Object. */
 interface DurableObjectStorageOptions {
-  /** Maximum bytes of the event logs of finished tasks. Beyond it, the oldest are deleted. Default: 1 GiB. */
+  /** Maximum bytes of the event logs of finished tasks. Above it, the oldest are deleted. Default: 1 GiB. */
   readonly eventLogBytes?: number;
   /** Time until the alarm that resumes turns after an eviction of the object, in ms. Default: 30 s. */
   readonly alarmMs?: number;
@@ -35,7 +35,7 @@ interface DurableObjectStorageOptions {
 const EVENT_LOG_BYTES = 1_073_741_824;
 const ALARM_MS = 30_000;
 
-/** Ends all leases. They are of an earlier instance, which has ended: an object has one instance at a time. */
+/** Ends all leases. They belong to an earlier instance, which has ended: an object has one instance at a time. */
 const VOID_LEASES = `UPDATE task SET held_turn = NULL, held_node = NULL, lease_end = NULL
     WHERE first_place IS NOT NULL AND held_turn IS NOT NULL;
   UPDATE push_queue SET node = NULL, lease_end = NULL WHERE node IS NOT NULL`;
@@ -61,8 +61,8 @@ export class DurableObjectStorage extends LocalStorage<TaskRow, KeyRow, QueueRow
   }
 
   /**
-   * Sets the next alarm, if work is left. `alarm()` of the object calls it, and then starts its agents. They resume the
-   * turns that the eviction of the object has interrupted.
+   * Sets the next alarm, if work is left. `alarm()` of the object must call it, and then start its agents. They resume
+   * the turns that an eviction of the object has interrupted.
    */
   alarm(): void {
     this.#alarm.renew();
@@ -70,8 +70,8 @@ export class DurableObjectStorage extends LocalStorage<TaskRow, KeyRow, QueueRow
 }
 
 /**
- * Opens the storage of a Durable Object, whose class has the storage backend SQLite. Call it once, in the constructor
- * of the object. The class needs a method `alarm`, which calls `alarm` of the storage.
+ * Opens the storage of a Durable Object whose class has the storage backend SQLite. Must be called once, in the
+ * constructor of the object. The class needs a method `alarm` that calls `alarm` of the storage.
  * @throws StorageError if a newer version has written the tables.
  */
 export function durableObjectStorage(

@@ -13,7 +13,7 @@ import {
 import type { ObjectSql } from './object-context.js';
 import type { TaskRows } from './task-rows.js';
 
-/** A kept idempotency key. */
+/** A stored idempotency key. */
 export interface KeyRow extends KeyHead {
   readonly scopePk: number;
   readonly key: string;
@@ -53,14 +53,11 @@ const DELETE = `DELETE FROM message_key WHERE scope = ? AND key = ? ${RETURNING}
 const OLDEST = `SELECT k.scope, k.key FROM message_key k INDEXED BY message_key_expires JOIN scope s ON s.pk = k.scope
   WHERE k.lasting = ? AND (k.scope, k.key) <> (?, ?)`;
 
-/**
- * The table of idempotency keys. Over a limit the oldest are deleted, first those of an owner with a large share of the
- * room.
- */
+/** The table of idempotency keys. Above a limit the oldest are deleted, first those of an owner with a large share. */
 export class KeyTables implements LocalKeys<KeyRow> {
   readonly #sql: ObjectSql;
   readonly #rows: TaskRows;
-  /** Undefined until they are counted. */
+  /** Undefined until the first count. */
   #sizes: Size[] | undefined;
 
   constructor(sql: ObjectSql, rows: TaskRows) {
@@ -92,7 +89,7 @@ export class KeyTables implements LocalKeys<KeyRow> {
     const reply = outcome !== undefined && 'reply' in outcome ? JSON.stringify(outcome.reply) : '';
     const { taskId = null, turn = null } = outcome !== undefined && 'taskId' in outcome ? outcome : {};
     const bytes = 2 * key.length + (taskId?.length ?? 0) + reply.length + ROW_BYTES;
-    // A key that is larger than the whole room must not displace others.
+    // A key larger than the limit must not evict others.
     if (bytes > REMEMBERED_BYTES) return;
     const lasting = isLasting === true ? 1 : 0;
     const scopePk = this.#rows.scopeOf(scope);
@@ -194,7 +191,7 @@ export class KeyTables implements LocalKeys<KeyRow> {
   }
 }
 
-/** The share of the room that keys use. */
+/** The share of the limit that keys use. */
 function shareOf({ keys, bytes }: Pick<Size, 'keys' | 'bytes'>): number {
   return Math.max(keys / REMEMBERED_LIMIT, bytes / REMEMBERED_BYTES);
 }

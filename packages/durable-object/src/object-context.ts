@@ -13,11 +13,11 @@ export interface ObjectContext {
 }
 
 /**
- * Characters of a text per row. A row has 2 MB at most, and a character up to three bytes. A longer text is split over
- * several rows.
+ * Maximum characters of a text per row. A row has at most 2 MB, and a character up to three bytes. A longer text is
+ * split over several rows.
  */
 const PART_LENGTH = 500_000;
-/** A prefix with which no JSON begins. */
+/** A prefix that no JSON begins with. */
 const REFERENCE = '~';
 
 /** Statements on the database of one object. */
@@ -28,7 +28,10 @@ export class ObjectSql {
     this.#storage = storage;
   }
 
-  /** @throws StorageError if the database cannot do it. */
+  /**
+   * Runs a statement.
+   * @throws StorageError if the database fails.
+   */
   all<Row>(query: string, ...values: readonly SqlValue[]): Row[] {
     try {
       return this.#storage.sql.exec(query, ...values).toArray() as Row[];
@@ -67,7 +70,7 @@ export class ObjectSql {
     return `${REFERENCE}${id}`;
   }
 
-  /** The JSON of a column. */
+  /** Returns the JSON of a column. */
   textOf(value: string): string {
     if (!value.startsWith(REFERENCE)) return value;
     const parts = 'SELECT text FROM long_text WHERE id = ? ORDER BY part';
@@ -77,13 +80,13 @@ export class ObjectSql {
       .join('');
   }
 
-  /** The value of a column with JSON. */
+  /** Parses the JSON of a column. */
   parse<T>(value: string): T {
     return JSON.parse(this.textOf(value)) as T;
   }
 }
 
-/** Keeps a surrogate pair together, because half of it has no form in UTF-8. */
+/** Keeps a surrogate pair together, because half of it cannot be encoded in UTF-8. */
 function endOfPart(text: string, start: number): number {
   const end = start + PART_LENGTH;
   const last = text.charCodeAt(end - 1);

@@ -26,7 +26,7 @@ export interface QueueRow extends Scope, DeliveryHeadRow {
   readonly taskId: string;
   readonly configId: string;
   readonly config: string;
-  /** The log of the task. */
+  /** The lowest sequence number in the log of the task. */
   readonly floor: number;
   readonly last: number;
 }

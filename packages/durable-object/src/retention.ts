@@ -3,7 +3,7 @@ import type { ObjectSql } from './object-context.js';
 import type { TaskLog } from './task-log.js';
 import type { TaskRow } from './task-rows.js';
 
-/** Bytes of the log of a running task that are kept. Older records are only in its snapshot. */
+/** Maximum bytes of the log of a running task. Older changes are only in its snapshot. */
 const LOG_BYTES = 16_777_216;
 
 interface LogRow {
@@ -12,7 +12,7 @@ interface LogRow {
   readonly floor: number;
 }
 
-/** `pending`: 1 if a delivery of the task is pending. */
+/** `pending`: 1 if the task has a pending delivery. */
 interface OldLog extends LogRow {
   readonly ended: number;
   readonly pending: 0 | 1;
@@ -26,12 +26,12 @@ const OLD_LOGS = `SELECT pk, seq, floor, ended,
 const OLDEST_LOG = `SELECT pk, seq, floor FROM task INDEXED BY task_log WHERE ${IS_FINISHED_LOG} AND pk <> ?
   ORDER BY ended LIMIT 1`;
 
-/** Bounds the age of tasks and logs, and the bytes of all logs of finished tasks. */
+/** Limits the age of tasks and logs, and the bytes of all logs of finished tasks. */
 export class Retention implements FinishedTasks {
   readonly #sql: ObjectSql;
   readonly #log: TaskLog;
   readonly #eventLogBytes: number;
-  /** The bytes of all logs of finished tasks. Undefined until they are counted. */
+  /** The bytes of all logs of finished tasks. Undefined until the first count. */
   #bytes: number | undefined;
 
   constructor(sql: ObjectSql, log: TaskLog, eventLogBytes: number) {

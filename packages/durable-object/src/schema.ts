@@ -20,8 +20,8 @@ const TEXTS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Times are ms since the epoch. first_place: the place of the first turn that waits or runs. A held turn is the first
- * one. snapshot: the whole task after a record. Without it, the first record has the task.
+ * Times are ms since the epoch. `first_place`: the place of the first waiting or running turn. A held turn is the first
+ * one. `snapshot`: the whole task after a record. Without it, the first record contains the task.
  */
 const TABLES = `
 CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
@@ -74,7 +74,7 @@ CREATE INDEX message_key_expires ON message_key (lasting, expires);
 CREATE TABLE long_text (id INTEGER, part INTEGER, text TEXT NOT NULL, PRIMARY KEY (id, part)) WITHOUT ROWID;
 `;
 
-/** Triggers that delete the long texts of a column when its row is deleted or gets another value. */
+/** Returns the triggers that delete the long texts of a column when its row is deleted or gets another value. */
 function triggersOf([table, columns]: readonly [table: string, columns: readonly string[]]): string {
   return columns
     .map((column) => {
@@ -87,7 +87,7 @@ function triggersOf([table, columns]: readonly [table: string, columns: readonly
     .join('\n');
 }
 
-/** Statements that bring the tables of each version to the next; the first is for version 1. */
+/** The statement at index n migrates the tables of version n + 1 to the next version. */
 const MIGRATIONS = ['ALTER TABLE push_queue ADD COLUMN trace TEXT;'] as const;
 
 /**

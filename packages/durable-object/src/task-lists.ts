@@ -80,7 +80,7 @@ export class TaskLists {
     return total;
   }
 
-  /** A task without the members that the page omits. */
+  /** Reads a task without the members that the page omits. */
   #read(head: TaskRow, query: TaskQuery): Task {
     if (query.artifacts || query.history) return taskOfPage(this.#log.read(head), query);
     const columns = 'SELECT status, metadata FROM task WHERE pk = ?';

@@ -1,13 +1,13 @@
 import type { Holder, LocalHead, Scope, TaskKey } from 'parley-a2a/storage-engine';
 import type { ObjectSql } from './object-context.js';
 
-/** A turn that waits or runs, and its place among all turns. */
+/** A waiting or running turn, and its place among all turns. */
 export interface QueuedTurn {
   readonly turn: number;
   readonly place: number;
 }
 
-/** The row of a task as a call has read it. Writes of the call change it as well. */
+/** The row of a task, as read by a call. Writes of the call change it as well. */
 export interface TaskRow extends LocalHead {
   readonly pk: number;
   readonly scopePk: number;
@@ -15,7 +15,7 @@ export interface TaskRow extends LocalHead {
   state: LocalHead['state'];
   hasEnded: boolean;
   seq: number;
-  /** The lowest sequence number still kept. */
+  /** The lowest sequence number still stored. */
   floor: number;
   epoch: number;
   turns: number;
@@ -77,12 +77,12 @@ export class TaskRows {
     }
   }
 
-  /** The id of a scope that exists. */
+  /** Returns the id of an existing scope. */
   scope({ agent, tenant, owner }: Scope): number | undefined {
     return this.#sql.get<{ pk: number }>(SCOPE, agent, tenant, owner)?.pk;
   }
 
-  /** The id of a scope, which is inserted if it is missing. */
+  /** Returns the id of a scope, and inserts the scope if it is missing. */
   scopeOf(scope: Scope): number {
     const known = this.scope(scope);
     if (known !== undefined) return known;
@@ -112,7 +112,7 @@ export class TaskRows {
       began: columns.began,
       queue: columns.first_place === null ? [] : this.#sql.all<QueuedTurn>(queued, pk),
       holder: turn === null ? undefined : holder,
-      // The part that claims check.
+      // The values that claims compare.
       get head() {
         return this;
       },

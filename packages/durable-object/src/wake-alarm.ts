@@ -1,12 +1,12 @@
 import { type Clock, StorageError } from 'parley-a2a/storage-engine';
 import type { ObjectContext, ObjectSql } from './object-context.js';
 
-/** The parts of an object that its alarm needs. */
+/** The dependencies of the alarm. */
 interface WakeAlarmOptions {
   readonly sql: ObjectSql;
   readonly context: ObjectContext;
   readonly clock: Clock;
-  /** Time from a write to the alarm if turns are left, in ms. */
+  /** Time from a write to the alarm while turns are left, in ms. */
   readonly alarmMs: number;
 }
 
@@ -15,15 +15,15 @@ const WORK = `SELECT EXISTS (SELECT 1 FROM task WHERE first_place IS NOT NULL)
   (SELECT min(due) FROM push_queue WHERE due > ?) AS due`;
 
 /**
- * The alarm that wakes an evicted object. It is set while turns wait or run, or deliveries are pending. No lease
- * expires while an object runs, so the alarm replaces the expiry. It repeats while a turn runs, which also shows the
+ * The alarm that wakes an evicted object. It is set while turns wait or run, or deliveries are pending. Leases do not
+ * expire while an object runs, so the alarm replaces the expiry. It repeats while a turn runs, which also shows the
  * platform that the object is in use. For a retry of a delivery, the alarm is set to its time.
  */
 export class WakeAlarm {
   readonly #options: WakeAlarmOptions;
-  /** The time of the alarm. Undefined: unknown, or none. */
+  /** The time of the alarm. Undefined: unknown, or no alarm. */
   #time: number | undefined;
-  /** The reason why the last alarm could not be set. */
+  /** The error of the last attempt to set the alarm. */
   #fault: unknown;
 
   constructor(options: WakeAlarmOptions) {
@@ -31,7 +31,7 @@ export class WakeAlarm {
   }
 
   /**
-   * Sets the alarm in the transaction of a write, unless it comes early enough.
+   * Sets the alarm in the transaction of a write, unless it is set early enough.
    * @throws StorageError if the last alarm could not be set.
    */
   set(): void {

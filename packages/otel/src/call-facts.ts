@@ -6,7 +6,7 @@ import { DRAFT, STABLE } from './conventions.js';
 /** A call of any operation. */
 export type AnyCall = Pick<InterceptedCall<unknown>, 'operation' | 'request'>;
 
-/** The name of an operation on the wire (Spec §5.3). */
+/** Returns the wire name of an operation (Spec §5.3). */
 export function methodOf({ operation }: Pick<AnyCall, 'operation'>): string {
   return operation.charAt(0).toUpperCase() + operation.slice(1);
 }
@@ -27,7 +27,7 @@ export function setRequestFacts(span: Span, { request }: Pick<AnyCall, 'request'
   }
 }
 
-/** Records the task, its state and its context of an answer or an event. */
+/** Records the task id, state and context id of an answer or an event. */
 export function setAnswerFacts(span: Span, answer: unknown): void {
   if (typeof answer !== 'object' || answer === null) return;
   const { task, message, statusUpdate } = answer as Partial<StreamResponse>;
@@ -45,15 +45,16 @@ export function setAnswerFacts(span: Span, answer: unknown): void {
   if (contextId !== undefined) span.setAttribute(DRAFT.conversation, contextId);
 }
 
-/** The type of an error: the number of the specification as text (Spec §5.4), or the name of the error. */
+/** Returns the type of an error: the number of the specification as text (Spec §5.4), or the name of the error. */
 export function errorType(error: unknown): string {
-  // The error may be one of another copy of the library: `parley serve` has this package in a bundle.
+  // Checked by members, because the error class may be from another copy of the library: `parley serve` bundles this
+  // package.
   const { code, name } = Object(error) as { readonly code?: unknown; readonly name?: unknown };
   if (typeof code === 'string' && Object.hasOwn(ERROR_NUMBERS, code)) return String(ERROR_NUMBERS[code as ErrorCode]);
   return error instanceof Error ? String(name) : typeof error;
 }
 
-/** The type of an error of a tool: its reason. Undefined for a question, which is no error. */
+/** Returns the error type of a tool: its reason. Undefined for a question, which is no error. */
 export function toolErrorType(error: unknown): string | undefined {
   if (!(error instanceof Error)) return errorType(error);
   if (error.name === 'AnswerNeededError') return undefined;
@@ -61,7 +62,7 @@ export function toolErrorType(error: unknown): string | undefined {
   return isToolError ? String(error.reason) : errorType(error);
 }
 
-/** Ends a span as an error. The text of the error stays out: it may have words of a message. */
+/** Ends a span as an error. Excludes the text of the error, which may contain words of a message. */
 export function failSpan(span: Span, error: unknown): void {
   span.setAttribute(STABLE.errorType, errorType(error));
   span.setStatus({ code: SpanStatusCode.ERROR });

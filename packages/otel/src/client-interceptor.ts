@@ -8,13 +8,13 @@ import type { Propagation } from './trace-context.js';
 import { traceCall } from './traced-call.js';
 
 /**
- * Makes a span of each call, and passes it on. It is a child of the span that is active. Without one, it is a child of
- * the `traceparent` that the call was given.
+ * Makes a span for each call, and propagates it. Its parent is the active span, otherwise the `traceparent` of the
+ * call.
  */
 export function clientInterceptor(instruments: Instruments, passing: Propagation): Interceptor<ClientCallContext> {
   return (call, next) => {
     if (!instruments.isTracing && instruments.meter === undefined) return next(call);
-    // Its own trace context takes the place of the one that the call was given.
+    // The trace context of the span replaces that of the call.
     const { traceparent: _, tracestate: __, baggage: ___, ...headers } = call.context.headers;
     const name = methodOf(call);
     const active = context.active();
@@ -29,7 +29,7 @@ export function clientInterceptor(instruments: Instruments, passing: Propagation
         ? call
         : { ...call, context: { ...call.context, headers: { ...headers, ...trail } } };
     const { operation, request } = call;
-    // A stream may connect again.
+    // A stream may reconnect, within the same span.
     return traceCall({ operation, request, span, within, readsWithin: true, instruments }, () => next(passed));
   };
 }

@@ -1,18 +1,21 @@
 import type { Span } from '@opentelemetry/api';
 
-/** Words of messages in spans. */
+/** Recording of message content in spans. */
 export interface ContentOptions {
-  /** Returns the text to record, such as one without names. Undefined records nothing. */
+  /** Returns the text to record, for example without personal names. Undefined records nothing. */
   readonly redact: (text: string) => string | undefined;
-  /** Longest text of one attribute, in characters; default 4,096. A longer one is cut after the redaction. */
+  /**
+   * Maximum length of the text of one attribute, in characters; default 4,096. A longer text is cut after the
+   * redaction.
+   */
   readonly maxLength?: number;
 }
 
 const MAX_LENGTH = 4_096;
-/** Text that is kept of one turn before the redaction. */
+/** Maximum characters of the text of one turn before the redaction. */
 const MOST_KEPT = 65_536;
 
-/** Records content, if the application has asked for that. */
+/** Records content, if the application has enabled that. */
 export class Content {
   readonly #options: ContentOptions | undefined;
 
@@ -32,7 +35,7 @@ export class Content {
       const kept = redact(text.slice(0, MOST_KEPT));
       if (typeof kept === 'string') span.setAttribute(attribute, kept.slice(0, maxLength));
     } catch {
-      // A span without content is better than one with a secret.
+      // A failed redaction records nothing, rather than a secret.
     }
   }
 
@@ -42,7 +45,7 @@ export class Content {
     try {
       this.record(span, attribute, JSON.stringify(value) ?? '');
     } catch {
-      // A tool may return a value that has no JSON. Its call fails for that.
+      // A tool may return a value without a JSON form. Its call fails for that reason anyway.
     }
   }
 }

@@ -1,8 +1,8 @@
 import { CONVENTIONS_REVISION } from 'parley-a2a/kit';
 
 /**
- * Names of the semantic conventions, in the place of the packages that do not have them yet. Draft names may move with
- * a new revision: they stand here and nowhere else.
+ * Names of the semantic conventions that no package has yet. Draft names may change with a new revision, so they are
+ * defined only here.
  */
 
 /** The revision of the draft whose names are used. */
@@ -32,24 +32,24 @@ export const DRAFT = {
 
 /** Attributes of this package, which no convention has. */
 export const OWN = {
-  /** Events of a stream until its end. */
+  /** Number of events of a stream. */
   events: 'parley.stream.events',
   /** 1 for the first attempt of a turn. */
   attempt: 'parley.turn.attempt',
-  /** The span that ended with its process, in a span that stands for it. */
+  /** The span that was lost with its process, in the span that replaces it. */
   lostSpan: 'parley.lost.span_id',
   /** The trace of that span. */
   lostTrace: 'parley.lost.trace_id',
   /** The next step for the turn of a lost attempt. */
   fate: 'parley.lost.fate',
-  /** In a link: `cause` for the call or event that brought this, `before` for the attempt or turn before. */
+  /** In a link: `cause` for the call or event that caused the span, `before` for the previous attempt or turn. */
   link: 'parley.link',
   pushConfig: 'parley.push.config_id',
   pushEvent: 'parley.push.sequence',
   pushAttempt: 'parley.push.attempt',
 } as const;
 
-/** Attributes that are stable. */
+/** Stable attributes. */
 export const STABLE = {
   errorType: 'error.type',
   address: 'server.address',

@@ -15,13 +15,13 @@ export { DRAFT_REVISION } from './conventions.js';
 
 /** Options of `clientTracing`. */
 interface ClientTracingOptions {
-  /** Keys of W3C baggage that are passed on. Default: none. */
+  /** Keys of W3C baggage that are propagated. Default: none. */
   readonly baggage?: readonly string[];
 }
 
 /** Options of `serverTracing`. */
 interface ServerTracingOptions extends ClientTracingOptions {
-  /** Records words of messages, and arguments and results of tools. Default: no span has any. */
+  /** Records message content, and arguments and results of tools. Default: no span contains any. */
   readonly content?: ContentOptions;
 }
 
@@ -34,9 +34,9 @@ const serverSchemas: OptionSchemas<ServerTracingOptions> = {
 
 /**
  * Spans and metrics of a server, for its option `tracing`: of calls, turns, tools, calls of other agents and push
- * notifications. They go to the SDK of OpenTelemetry that the application has registered. Without one nothing is
- * recorded.
- * @throws OptionsError naming every option that is unknown or wrong.
+ * notifications. They are exported by the OpenTelemetry SDK that the application has registered. Without an SDK nothing
+ * is recorded.
+ * @throws OptionsError naming every option that is unknown or invalid.
  */
 export function serverTracing(options: ServerTracingOptions = {}): HostExtension {
   checkOptions({ subject: 'serverTracing', schema: closed(serverSchemas), options });
@@ -44,15 +44,15 @@ export function serverTracing(options: ServerTracingOptions = {}): HostExtension
 }
 
 /**
- * Spans and metrics of the calls of a client, for its option `interceptors`. Passes the trace on.
- * @throws OptionsError naming every option that is unknown or wrong.
+ * Spans and metrics of the calls of a client, for its option `interceptors`. Propagates the trace.
+ * @throws OptionsError naming every option that is unknown or invalid.
  */
 export function clientTracing(options: ClientTracingOptions = {}): Interceptor<ClientCallContext> {
   checkOptions({ subject: 'clientTracing', schema: closed(clientSchemas), options });
   return clientInterceptor(new Instruments(), new Propagation(options.baggage));
 }
 
-/** A logger whose lines have the `trace_id` and `span_id` of the span that is active. */
+/** Returns a logger that adds the `trace_id` and `span_id` of the active span to each line. */
 export function addTraceIds(logger: Logger): Logger {
   if (typeof Object(logger).info !== 'function') refuseArgument('addTraceIds', 'a logger', logger);
   const writerOf = (level: keyof Logger) => (message: string, fields?: LogFields) => {

@@ -11,13 +11,13 @@ import {
 import { METRICS } from 'parley-a2a/kit';
 import { DRAFT_REVISION } from './conventions.js';
 
-/** Names this package in spans and metrics. */
+/** The name of this package in spans and metrics. */
 const SCOPE = 'parley-a2a';
 
-/** The tracer and the meter. Without an SDK of the application they do nothing. */
+/** The tracer and the meter. Without an SDK of the application they record nothing. */
 export class Instruments {
   readonly tracer: Tracer = trace.getTracer(SCOPE, DRAFT_REVISION);
-  /** Absent if the application has not registered one by now. The API takes none later. */
+  /** Absent if no meter is registered yet: metrics cannot be enabled later. */
   readonly meter: Meter | undefined;
   #isTracing = false;
   #clientDurations: Histogram | undefined;
@@ -27,13 +27,13 @@ export class Instruments {
     if (meter !== createNoopMeter()) this.meter = meter;
   }
 
-  /** True once the application has registered an SDK that makes spans. It may do so at any time. */
+  /** True once the application has registered an SDK with a tracer, which it may do at any time. */
   get isTracing(): boolean {
     this.#isTracing ||= hasTracers();
     return this.#isTracing;
   }
 
-  /** Starts to measure a call of a client. The returned function records its time in seconds. */
+  /** Starts to measure a call of a client. The returned function records its duration in seconds. */
   beginClientCall(): ((attributes: Attributes) => void) | undefined {
     if (this.meter === undefined) return undefined;
     this.#clientDurations ??= this.meter.createHistogram(METRICS.clientDuration.name, METRICS.clientDuration);

@@ -23,10 +23,10 @@ interface ServerSpansOptions {
   readonly agents: ReadonlyMap<string, Attributes>;
 }
 
-/** The type of the error of spans that ended with their process. */
+/** The error type of spans that were lost with their process. */
 const LOST = 'process_lost';
 
-/** Makes the spans of a server beside those of calls and turns. */
+/** Makes the spans of a server other than those of calls and turns. */
 export class ServerSpans implements Tracing {
   readonly #options: ServerSpansOptions;
 
@@ -46,7 +46,7 @@ export class ServerSpans implements Tracing {
     const { passing, agents } = this.#options;
     const { tracer } = this.#options.instruments;
     const { call, traceparent, before } = stored ?? {};
-    // A sampler had dropped the call, and its turn with it.
+    // The call was not sampled, and neither was its turn.
     if (stored === undefined && cause.traceparent !== undefined && !isSampled(cause.traceparent)) return undefined;
     const facts = { ...agents.get(agent), [DRAFT.taskId]: taskId, [DRAFT.conversation]: contextId };
     let parent = ROOT_CONTEXT;
@@ -141,12 +141,12 @@ export class ServerSpans implements Tracing {
   }
 }
 
-/** The name of the span of a turn. */
+/** Returns the span name of a turn. */
 export function turnName(agent: Attributes): string {
   return `invoke_agent ${agent[DRAFT.agentName] ?? ''}`;
 }
 
-/** Links to the call or the event that brought a span, and to the span before it. */
+/** Returns links to the call or the event that caused a span, and to the span before it. */
 export function linksTo(cause: TraceContext | undefined, before: string | undefined): Link[] {
   const causes = cause === undefined ? [] : linkTo('cause', cause);
   return before === undefined ? causes : [...causes, ...linkTo('before', { traceparent: before })];
@@ -165,7 +165,7 @@ function lostFacts(traceparent: string | undefined): Attributes {
   };
 }
 
-/** The host of a webhook. The rest of its url may hold a secret. */
+/** Returns the host of a webhook. The rest of its url may contain a secret. */
 function addressFacts(url: string): Attributes {
   const parsed = URL.parse(url);
   if (parsed === null) return {};

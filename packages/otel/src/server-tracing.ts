@@ -11,9 +11,8 @@ import {
 import type { AgentExecutor } from 'parley-a2a';
 import type { HostEndpoint, HostExtension } from 'parley-a2a/binding-kit';
 import type { ClientCallContext } from 'parley-a2a/client';
-import { type AgentPlace, type AroundAgent, mapHandler, type TraceContext } from 'parley-a2a/kit';
-import type { Interceptor } from 'parley-a2a/server';
-import { contextWith } from './call-context.js';
+import { type AgentPlace, type AroundAgent, enterTrace, mapHandler, type TraceContext } from 'parley-a2a/kit';
+import type { Interceptor, ServerCallContext } from 'parley-a2a/server';
 import { methodOf, setRequestFacts } from './call-facts.js';
 import { clientInterceptor } from './client-interceptor.js';
 import { Content, type ContentOptions } from './content.js';
@@ -25,7 +24,7 @@ import { type TurnCourse, tracedAgent } from './traced-agent.js';
 import { passCall, traceCall } from './traced-call.js';
 import { WaitingCalls } from './waiting-calls.js';
 
-/** The key under which instrumentations of HTTP keep the span of a request, for those of frameworks. */
+/** The context key with which HTTP instrumentations share the span of a request with instrumentations of frameworks. */
 const RPC_METADATA = Symbol.for('OpenTelemetry SDK Context Key RPC_METADATA');
 
 /** Spans of the calls, turns, tools, agent calls and push notifications of a server. */
@@ -38,7 +37,7 @@ export class ServerTracing implements HostExtension {
   readonly #passing: Propagation;
   readonly #content: Content;
   readonly #waiting = new WaitingCalls();
-  /** The turns that run. */
+  /** The running turns. */
   readonly #open = new Set<TurnCourse>();
   readonly #agents = new Map<string, Attributes>();
 
@@ -56,7 +55,7 @@ export class ServerTracing implements HostExtension {
     return [];
   }
 
-  /** Ends the spans of turns that did not end within the grace. */
+  /** Ends the spans of turns that did not end within the grace period. */
   async close(): Promise<void> {
     for (const turn of this.#open) turn.close();
   }
@@ -70,7 +69,7 @@ export class ServerTracing implements HostExtension {
       handler: (handler) =>
         mapHandler(handler, (operation, method) => {
           const name = methodOf({ operation });
-          // Those for samplers. A dropped call pays for each.
+          // Only the attributes that samplers need, because a call that is not sampled pays for each.
           const attributes = { [DRAFT.method]: name, [DRAFT.agentName]: agentName };
           return (request, given) => {
             if (!instruments.isTracing) return method(request, given);
@@ -78,11 +77,11 @@ export class ServerTracing implements HostExtension {
             const { span, isBorrowed, within, isClean } = this.#spanOf(name, attributes, given);
             const trail = passing.write(within);
             const { traceparent } = trail;
-            // The application makes no spans here.
+            // The application has no tracer here.
             if (traceparent === undefined) return method(request, contextWith(given, { traceparent: parent }));
             const make = () => method(request, contextWith(given, trail, span.spanContext().traceId));
             const isAwaited = isAwaitedMessage(request);
-            // After its first event, the stream of a message reads no storage.
+            // With an engine, only a subscription makes spans after its first event, because it reads the storage.
             const readsWithin = !hasEngine || !('message' in request);
             if (!span.isRecording()) {
               if (isAwaited) waiting.drop(traceparent);
@@ -104,12 +103,12 @@ export class ServerTracing implements HostExtension {
     };
   }
 
-  /** The span of an instrumentation around the call, or a new one. */
+  /** Returns the span of an instrumentation around the call, or a new one. */
   #spanOf(name: string, attributes: Attributes, given: TraceContext) {
     const active = context.active();
     const around = active === ROOT_CONTEXT ? undefined : serverSpanIn(active);
     if (around !== undefined) {
-      // The conventions keep the names of spans of gRPC.
+      // The conventions define the span names of gRPC.
       if (!('rpc.system' in around.attributes)) around.updateName(name);
       return { span: around.setAttributes(attributes), isBorrowed: true, within: active, isClean: false };
     }
@@ -129,7 +128,7 @@ function isAwaitedMessage(request: object): boolean {
 
 type ServerSpan = Span & { readonly attributes: Attributes };
 
-/** The span of the request. Instrumentations of frameworks make other spans below it. */
+/** Returns the span of the request. Instrumentations of frameworks make child spans of it. */
 function serverSpanIn(active: Context): ServerSpan | undefined {
   const span = trace.getSpan(active);
   if (span !== undefined && isServerSpan(span)) return span;
@@ -137,7 +136,40 @@ function serverSpanIn(active: Context): ServerSpan | undefined {
   return around !== undefined && isServerSpan(around) ? around : undefined;
 }
 
-/** Spans of an SDK tell their kind and their attributes. */
+/** Spans of an SDK have their kind and their attributes as members. */
 function isServerSpan(span: Span): span is ServerSpan {
   return span.isRecording() && 'kind' in span && span.kind === SpanKind.SERVER && 'attributes' in span;
+}
+
+const SIGNAL: PropertyDescriptor & ThisType<CopiedContext> = {
+  get() {
+    return this.original.signal;
+  },
+  enumerable: true,
+  configurable: true,
+};
+
+/** A copy of a call context. Its signal is read on demand, because making it costs more than a span. */
+class CopiedContext {
+  readonly original!: ServerCallContext;
+
+  constructor(original: ServerCallContext) {
+    Object.defineProperty(this, 'original', { value: original });
+    for (const name in original) {
+      if (!OWN_MEMBERS.has(name)) Object.assign(this, { [name]: original[name as keyof ServerCallContext] });
+    }
+    Object.defineProperty(this, 'signal', SIGNAL);
+  }
+}
+
+/** Members that are not copied, such as baggage entries that are not allowed. */
+const OWN_MEMBERS: ReadonlySet<string> = new Set(['signal', 'traceparent', 'tracestate', 'baggage']);
+
+/**
+ * Returns the context of a call with the trace to propagate. Calls over HTTP are changed in place, others are copied.
+ */
+function contextWith(original: ServerCallContext, trail: TraceContext, traceId?: string): ServerCallContext {
+  if (enterTrace(original, trail, traceId)) return original;
+  const copy: object = new CopiedContext(original);
+  return Object.assign(copy as ServerCallContext, trail);
 }

@@ -11,23 +11,23 @@ import {
 import type { TraceContext } from 'parley-a2a/kit';
 
 const TRACEPARENT = /^[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(?:-|$)/;
-/** The length that every participant of a trace has to pass on (W3C Trace Context §3.3.1.5). */
+/** The minimum length of `tracestate` that every participant must propagate (W3C Trace Context §3.3.1.5). */
 const STATE_LENGTH = 512;
-/** Bounds of the baggage that is read and passed on: of its header, its entries and their values. */
+/** Limits of the baggage: length of its header, number of entries, and length of values. */
 const BAGGAGE_LENGTH = 8_192;
 const BAGGAGE_ENTRIES = 32;
 const VALUE_LENGTH = 256;
 
-/** Reads and writes W3C trace contexts. Only allowed entries of baggage pass, in both directions. */
+/** Reads and writes W3C trace contexts. Only allowed baggage entries pass, in both directions. */
 export class Propagation {
   readonly #allowed: ReadonlySet<string>;
 
-  /** `allowed`: keys of baggage. */
+  /** `allowed`: keys of baggage entries. */
   constructor(allowed: readonly string[] = []) {
     this.#allowed = new Set(allowed);
   }
 
-  /** The context of a call: `base` with the remote span, and with the baggage unless it has some. */
+  /** Returns the context of a call: `base` with the remote span, and with the baggage unless it already has some. */
   read(given: TraceContext, base = ROOT_CONTEXT): Context {
     const parent = spanContextOf(given);
     const within = parent === undefined ? base : trace.setSpanContext(base, parent);
@@ -35,12 +35,12 @@ export class Propagation {
     return this.#withBaggage(within, given.baggage);
   }
 
-  /** The baggage of a call, without its span. */
+  /** Returns the baggage of a call, without its span. */
   readBaggage({ baggage }: TraceContext): Context {
     return this.#withBaggage(ROOT_CONTEXT, baggage);
   }
 
-  /** The headers that pass a context on. Empty if it has no span that a tracer made. */
+  /** Returns the headers that propagate a context. Empty if it has no valid span. */
   write(within: Context): { traceparent?: string; tracestate?: string; baggage?: string } {
     const span = trace.getSpanContext(within);
     const traceparent = span && traceparentOf(span);
@@ -74,7 +74,7 @@ export class Propagation {
   }
 }
 
-/** The key and the value of a member of the header, without its properties. */
+/** Returns the key and the value of a member of the header, without its properties. */
 function pairOf(member: string): readonly [string, string] {
   const [pair = ''] = member.split(';');
   const at = pair.indexOf('=');
@@ -87,7 +87,7 @@ function pairOf(member: string): readonly [string, string] {
   }
 }
 
-/** The span that a trace context names; undefined if it names none. */
+/** Returns the span in a trace context; undefined if there is none. */
 export function spanContextOf({ traceparent, tracestate }: TraceContext): SpanContext | undefined {
   if (traceparent === undefined) return undefined;
   const [, traceId = '', spanId = '', flags = ''] = TRACEPARENT.exec(traceparent) ?? [];
@@ -98,7 +98,7 @@ export function spanContextOf({ traceparent, tracestate }: TraceContext): SpanCo
   return isSpanContextValid(found) ? found : undefined;
 }
 
-/** The `traceparent` of a span; undefined for a span that no tracer made. */
+/** Returns the `traceparent` of a span; undefined for an invalid span. */
 export function traceparentOf(span: SpanContext): string | undefined {
   if (!isSpanContextValid(span)) return undefined;
   return `00-${span.traceId}-${span.spanId}-0${span.traceFlags & 1}`;

@@ -19,16 +19,16 @@ interface TracedAgentOptions {
   readonly agent: Attributes;
   /** The calls whose callers wait for their turns. */
   readonly waiting: WaitingCalls;
-  /** The turns that run. */
+  /** The running turns. */
   readonly open: Set<TurnCourse>;
 }
 
-/** The type of the error of a turn that the end of its server has cut off. */
+/** The error type of a turn that was interrupted by the end of its server. */
 const CLOSED = 'server_closed';
 
 /**
- * The agent, each of whose turns is a span. The span is a child of the call that waits for the turn. Otherwise it
- * begins a trace of its own, with a link to the call that brought the message.
+ * Wraps an agent, so that each of its turns is a span. The span is a child of the call that waits for the turn.
+ * Otherwise it starts a new trace, with a link to the call that sent the message.
  */
 export function tracedAgent(executor: AgentExecutor, options: TracedAgentOptions): AgentExecutor {
   const { instruments, passing, content, agent, waiting, open } = options;
@@ -52,18 +52,18 @@ export function tracedAgent(executor: AgentExecutor, options: TracedAgentOptions
     if (traceparent !== undefined) traces?.begin(traceparent, turn.clock.now(), waited?.call);
     return { span, traceparent, within: trace.setSpan(parent, span) };
   };
-  // `cancel` of the agent gets the queue that `execute` has got.
+  // Maps the queue of `execute` to its wrapper, because `cancel` gets the same queue.
   const watched = new WeakMap<EventQueue, EventQueue>();
   return {
     execute: (turn, events) => {
       if (!instruments.isTracing) return executor.execute(turn, events);
       const traces = turnTrace(turn);
       const cause = traces?.cause ?? { traceparent: turn.traceparent };
-      // A turn is dropped with the call that waits for it.
+      // A turn is not sampled if the call that waits for it is not.
       if (cause.traceparent !== undefined && waiting.takeDropped(cause.traceparent))
         return runWithin(droppedContext(cause, passing), () => executor.execute(turn, events));
       const { span, traceparent, within } = begin(turn, traces, cause);
-      // The application makes no spans here.
+      // The application has no tracer here.
       if (traceparent === undefined) return executor.execute(turn, events);
       if (!span.isRecording()) return runWithin(within, () => executor.execute(turn, events));
       const texts = content.isRecorded ? new WatchedEvents(events) : undefined;
@@ -80,7 +80,7 @@ export function tracedAgent(executor: AgentExecutor, options: TracedAgentOptions
   };
 }
 
-/** The context of a dropped call. The turn mostly begins within it. */
+/** Returns the context of a call that was not sampled. The turn usually starts within it. */
 function droppedContext(cause: TraceContext, passing: Propagation): Context {
   const active = context.active();
   const spanId = trace.getSpanContext(active)?.spanId;
@@ -94,14 +94,14 @@ function runWithin<Result>(within: Context, run: () => Result): Result {
 interface TurnCourseOptions {
   readonly span: Span;
   readonly traces: TurnTrace | undefined;
-  /** The queue that keeps the texts of the agent. Absent: they are not recorded. */
+  /** The queue that collects the texts of the agent. Absent: they are not recorded. */
   readonly texts: WatchedEvents | undefined;
   readonly content: Content;
-  /** Has the course until it ends. */
+  /** Contains the course until it ends. */
   readonly open: Set<TurnCourse>;
 }
 
-/** The course of a recorded turn. Its span ends once. */
+/** A turn whose span is recorded. The span ends once. */
 export class TurnCourse {
   readonly #options: TurnCourseOptions;
 
@@ -119,7 +119,7 @@ export class TurnCourse {
       throw error;
     }
     if (running === undefined) this.#returned();
-    // The engine handles the rejection of the agent itself.
+    // The engine handles the rejection of the agent.
     else Promise.resolve(running).then(this.#returned, this.#failed);
     return running;
   }

@@ -8,17 +8,17 @@ interface TracedCall extends AnyCall {
   readonly span: Span;
   /** The context of the span. */
   readonly within: Context;
-  /** The span of an instrumentation of HTTP or gRPC, which ends it. */
+  /** True for the span of an HTTP or gRPC instrumentation, which ends it itself. */
   readonly isBorrowed?: boolean;
-  /** True if a stream may make spans after its first event too. */
+  /** True if a stream may make spans after its first event. */
   readonly readsWithin: boolean;
-  /** Measures the calls of a client. A server itself measures its calls. */
+  /** Measures the calls of a client. A server measures its calls itself. */
   readonly instruments?: Instruments;
-  /** Called once the call is over. */
+  /** Called when the call has ended. */
   readonly over?: (() => void) | undefined;
 }
 
-/** Makes a call within its span, and records its outcome. A stream is one span, with the count of its events. */
+/** Runs a call within its span, and records its outcome. A stream is one span, with the number of its events. */
 export function traceCall<Outcome>(call: TracedCall, make: () => Outcome): Outcome {
   const course = new CallCourse(call);
   let outcome: Outcome;
@@ -29,12 +29,12 @@ export function traceCall<Outcome>(call: TracedCall, make: () => Outcome): Outco
     throw error;
   }
   if (isIterable(outcome)) return watchStream(outcome, call, course) as Outcome;
-  // The caller handles the rejection of the call itself.
+  // The caller handles the rejection of the call.
   Promise.resolve(outcome).then(course.answered, course.failed);
   return outcome;
 }
 
-/** Makes a call whose span a sampler has dropped. Nothing is recorded. */
+/** Runs a call that was not sampled. Nothing is recorded. */
 export function passCall<Outcome>(call: StreamContext, make: () => Outcome): Outcome {
   const outcome = context.with(call.within, make);
   return isIterable(outcome) ? (watchStream(outcome, call) as Outcome) : outcome;
@@ -47,8 +47,8 @@ function isIterable(outcome: unknown): outcome is AsyncIterable<unknown> {
 type StreamContext = Pick<TracedCall, 'within' | 'readsWithin'>;
 
 /**
- * The same stream. Its course ends once: with its last event, an error, or a reader that leaves. The first read starts
- * the call, so it belongs to the span.
+ * Wraps a stream. Its span ends once: with its last event, an error, or an early return. The first read starts the
+ * call, so it runs within the span.
  */
 function watchStream<Item>(
   source: AsyncIterable<Item>,
@@ -89,7 +89,7 @@ function watchStream<Item>(
   };
 }
 
-/** An iterator that may give items that are there already. */
+/** An iterator with optional access to available items. */
 type ReadyIterator<Item> = AsyncIterator<Item> & { ready?(): Item | undefined };
 
 class CallCourse {
@@ -127,7 +127,7 @@ class CallCourse {
     this.#finish(undefined, error);
   };
 
-  /** The first event names the task, and the last one its state. Those between may be JSON still. */
+  /** The first event contains the task id, and the last one the state. Those between may not be parsed. */
   #setEvents(): void {
     const { span } = this.#call;
     span.setAttribute(OWN.events, this.#events);
@@ -149,7 +149,7 @@ class CallCourse {
   }
 }
 
-/** Items of a server have their event within, those of a client are the events. */
+/** Returns the event of an item: a server wraps events, a client does not. */
 function eventOf(item: unknown): unknown {
   return typeof item === 'object' && item !== null && 'event' in item ? item.event : item;
 }

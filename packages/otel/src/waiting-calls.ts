@@ -1,13 +1,13 @@
 import type { Context } from '@opentelemetry/api';
 import type { WaitingCall } from 'parley-a2a/kit';
 
-/** Dropped calls whose turn has not begun. The oldest of more is forgotten. */
+/** Maximum number of unsampled calls whose turn has not started. The oldest are dropped above it. */
 const MOST_DROPPED = 4_096;
 
 /** A call that waits for its turn. */
 interface SpannedCall {
   readonly call: WaitingCall;
-  /** Has the span of the call, and its baggage. */
+  /** Contains the span of the call, and its baggage. */
   readonly within: Context;
 }
 
@@ -29,7 +29,7 @@ export class WaitingCalls {
     return this.#calls.get(traceparent);
   }
 
-  /** Adds a call whose span a sampler has dropped. Its turn removes it, which costs less than to watch its end. */
+  /** Adds a call that was not sampled. Its turn removes it, which costs less than observing its end. */
   drop(traceparent: string): void {
     this.#dropped.add(traceparent);
     if (this.#dropped.size <= MOST_DROPPED) return;
@@ -39,7 +39,7 @@ export class WaitingCalls {
     }
   }
 
-  /** Removes a dropped call. False if it is none. */
+  /** Removes an unsampled call. Returns false if there is none. */
   takeDropped(traceparent: string): boolean {
     return this.#dropped.delete(traceparent);
   }

@@ -2,12 +2,12 @@ import type { EventQueue } from 'parley-a2a';
 
 type Status = Parameters<EventQueue['complete']>;
 
-/** Characters of the texts that are kept of one turn. */
+/** Maximum characters of the collected texts of one turn. */
 const MOST_KEPT = 65_536;
 
 /**
- * The queue of a turn, which also keeps its texts. It is an object of its own, because methods that are replaced on the
- * queue slow down every event.
+ * The queue of a turn, which also collects its texts. A separate object, because replaced methods on the queue slow
+ * down every event.
  */
 export class WatchedEvents implements EventQueue {
   #text = '';
@@ -17,7 +17,7 @@ export class WatchedEvents implements EventQueue {
     this.#events = events;
   }
 
-  /** The first texts of the agent, by lines. */
+  /** The first texts of the agent, one per line. */
   get text(): string {
     return this.#text;
   }

@@ -20,14 +20,14 @@ interface AbandonedRow extends KeyColumns {
   readonly size: number;
 }
 
-/** The tasks to look for. */
+/** A filter of abandoned tasks. */
 interface AbandonedQuery {
   readonly agents: readonly string[];
   readonly waitedMs: number;
   readonly limit: number;
 }
 
-/** Tasks that have waited for their caller too long and have no turn. Goes on behind tasks that cannot be read. */
+/** Returns tasks that have waited for their caller too long and have no turn. Skips tasks that cannot be read. */
 export async function abandonedTasks(
   { tables, scopes, unreadable }: ReadSources,
   { agents, waitedMs, limit }: AbandonedQuery,

@@ -2,9 +2,9 @@ import { ADDED_FIELDS, CHANGE_FIELDS, type PreparedChange, RECORD_FIELDS, TURN_F
 import { isBlocked } from './stored-names.js';
 import type { Sql, Tables } from './tables.js';
 
-/** The answer to a change that was written: the time of the statement, and if a delivery became due. */
+/** The answer to a committed change: the time of the statement, and whether a delivery became due. */
 export interface Changed {
-  /** The last record of the task, and the last turn that wrote one. */
+  /** The last record of the task, and the last turn with a record. */
   readonly seq: number;
   readonly began: number;
   readonly now: number;
@@ -13,12 +13,12 @@ export interface Changed {
 
 const IS_AS_BEFORE = 't.version = i.version AND (i.after IS NULL OR t.seq = i.after)';
 
-/** The parts of the statement for changes of turns that stay or come. Most appends have none. */
+/** The parts of the statement for changes of turns. Most appends have none. */
 const TURNS = {
   fields: `, ${ADDED_FIELDS}`,
   condition: `
       WHERE i.adds IS NULL OR NOT ${isBlocked('i.agent', 'i.tenant', 'i.owner')}`,
-  // The newest version of the row counts, so that a turn that writes on and on holds no other change up.
+  // Uses the newest version of the row, so that a turn that writes continuously blocks no other change.
   found: `t.pk = ANY (ARRAY(SELECT pk FROM f)) AND t.part = i.part AND t.pk = i.pk AND ${IS_AS_BEFORE}`,
   returned: ', i.changed, i.adds, i.attempt, i.ready, i.message, i.caller, i.node, i.lease_ms',
   writes: `,
@@ -45,13 +45,12 @@ const TURNS = {
 const NO_TURNS = { fields: '', condition: '', found: 't.part = i.part AND t.ctid = i.place', returned: '', writes: '' };
 
 /**
- * Changes tasks whose heads have not moved. It decides nothing. It compares the version of each task, and for an append
- * the last record as well. It refuses new data of a blocked owner. An append finds the row of its task by its place in
- * the table. If another transaction has written to the row since the statement began, the row is at another place, and
- * the task has moved.
- *
- * The lateral query and the arrays tell PostgreSQL to look each task up by an index, whatever the tables held when the
- * statement was planned.
+ * Changes tasks whose heads have not changed. It contains no rules: it compares the version of each task, for an append
+ * also the last record, and checks whether the owner is blocked. An append finds the row of its task by its physical
+ * place (ctid). If another transaction has written the row since the statement began, the row has another place, and
+ * the change is refused.
+ * The lateral query and the arrays make PostgreSQL look each task up by an index, whatever the tables contained when
+ * the statement was planned.
  */
 function changeSql({ name, withTurns }: { readonly name: string; readonly withTurns: boolean }): Sql {
   const turns = withTurns ? TURNS : NO_TURNS;
@@ -105,7 +104,7 @@ function changeSql({ name, withTurns }: { readonly name: string; readonly withTu
 const CHANGE = changeSql({ name: 'change-tasks', withTurns: true });
 const APPEND = changeSql({ name: 'append-records', withTurns: false });
 
-/** Changes tasks in one statement. A change whose task has moved is missing in the result. */
+/** Changes tasks in one statement. A refused change is missing in the result. */
 export async function changeTasks(
   tables: Tables,
   changes: readonly PreparedChange[],
@@ -118,9 +117,9 @@ export async function changeTasks(
   return new Map(rows.map(({ n, due, ...changed }) => [n, { ...changed, isDue: due }] as const));
 }
 
-/** A change of a held turn alone. The epoch of its lease is compared in the place of the version of the task. */
+/** A change of a held turn only. The epoch of its lease is compared instead of the version of the task. */
 export interface HeldChange {
-  /** Its place in the batch. */
+  /** Its index in the batch. */
   n: number;
   readonly pk: number;
   readonly part: number;
@@ -137,8 +136,8 @@ export interface HeldTurnRow {
   readonly cancel: string | null;
 }
 
-// Calls about a lease change no decision but those about that lease. So they neither read nor write the version of the
-// task, and wait for no append.
+// Calls about a lease only affect decisions about that lease. So they neither read nor write the version of the task,
+// and do not wait for appends.
 const HELD: Sql = {
   name: 'change-held-turns',
   text: `WITH clock AS MATERIALIZED (SELECT parley.now_ms() AS now),
@@ -154,7 +153,7 @@ const HELD: Sql = {
     RETURNING i.n, e.lease_end, e.cancel`,
 };
 
-/** Changes held turns in one statement. A turn that its node has lost is missing in the result. */
+/** Changes held turns in one statement. A turn that its node no longer holds is missing in the result. */
 export async function changeHeldTurns(
   tables: Tables,
   changes: readonly HeldChange[],
@@ -187,7 +186,7 @@ const REMOVE: Sql = {
     SELECT pk FROM t`,
 };
 
-/** Deletes a task of this version with all that belongs to it. False if the task has moved. */
+/** Deletes a task of this version with everything that belongs to it. Returns false if the task has changed. */
 export async function removeTask(
   tables: Tables,
   { pk, part, version }: { readonly pk: number; readonly part: number; readonly version: number },

@@ -12,12 +12,12 @@ interface ServerSettings {
 }
 
 const OLDEST = 130_000;
-/** The setting as SQL. A text such as 5s has a unit. */
+/** The setting in ms. Its text has a unit, such as 5s. */
 export const TIMEOUT_MS = "(extract(epoch FROM current_setting('statement_timeout')::interval) * 1000)::integer";
 
 /**
- * Checks that the server can keep what the storage promises, and tells the log about a relaxed promise.
- * @throws StorageError naming the setting to change
+ * Checks that the server provides the guarantees of the storage, and logs a weaker guarantee.
+ * @throws StorageError naming the setting to change.
  */
 export async function checkServer(connections: PostgresConnections, logger: Logger): Promise<void> {
   const { subject, isPooled } = connections.plan;

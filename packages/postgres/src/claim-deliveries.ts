@@ -8,7 +8,7 @@ import {
 import { configIdOf, type KeyColumns, storedKey, textOfName } from './stored-names.js';
 import type { Sql, Tables } from './tables.js';
 
-/** A claimed queue with one of its pending records, or with none. Without a queue, one row says `more`. */
+/** A claimed queue with one of its pending records, or with none. Without a queue, one row contains `more`. */
 interface ClaimRow extends KeyColumns, Omit<RecordTexts, 'seq'> {
   readonly rank: number | null;
   readonly task: number;
@@ -25,12 +25,12 @@ interface ClaimRow extends KeyColumns, Omit<RecordTexts, 'seq'> {
 }
 
 const FREE = 'c.due <= clock.now AND (c.node IS NULL OR c.lease_end <= clock.now)';
-/** Records of one queue in one claim at most. */
+/** Maximum number of records of one queue in one claim. */
 const RECORDS = 200;
 
 /**
- * Claims queues that are due, with their first records. The first record of each queue comes at any size. The others
- * come until all records together have the allowed bytes.
+ * Claims due queues with their first records. The first record of each queue is included at any size, further ones up
+ * to `maxBytes` of all records together.
  */
 const CLAIM: Sql = {
   name: 'claim-deliveries',
@@ -66,7 +66,7 @@ const CLAIM: Sql = {
     ORDER BY x.rank, r.seq`,
 };
 
-/** Gives back queues for which the claim has no room, as if it had not claimed them. */
+/** Undoes the claim of queues that do not fit. */
 const GIVE_BACK: Sql = {
   name: 'give-deliveries-back',
   text: `UPDATE parley.push_config c SET node = NULL, lease_end = NULL, epoch = c.epoch - 1
@@ -74,7 +74,7 @@ const GIVE_BACK: Sql = {
     WHERE c.task = i.task AND c.part = i.part AND c.id = i.id AND c.epoch = i.epoch`,
 };
 
-/** Claims queues of deliveries that are due and that no node holds. */
+/** Claims due delivery queues that no node holds. */
 export async function claimDeliveries(
   tables: Tables,
   request: DeliveryClaimRequest,

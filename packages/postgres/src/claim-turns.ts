@@ -19,11 +19,11 @@ export interface ClaimedTurn extends TurnContent {
   readonly began: number;
 }
 
-/** The turns that a node got. `more`: a limit cut the list short. */
+/** The claimed turns. `more`: a limit ended the list. */
 export interface ClaimedTurns {
   readonly turns: readonly ClaimedTurn[];
   readonly unreadable: readonly UnreadableTurn[];
-  /** The heads of their tasks, as far as they are certain. */
+  /** The heads of their tasks, where they are certain. */
   readonly heads: readonly { readonly key: TaskKey; readonly head: PostgresHead }[];
   readonly more: boolean;
 }
@@ -34,7 +34,7 @@ interface ExecutionRow extends TurnTexts {
   readonly hand_overs: number;
 }
 
-/** One row says `more` if there is no turn. */
+/** Without a turn, one row contains `more`. */
 interface ClaimRow extends Omit<ExecutionRow, 'turn'>, HeadColumns {
   readonly turn: number | null;
   readonly lease_end: number;
@@ -52,8 +52,8 @@ const CANDIDATE = 'e.task, e.part, e.turn, e.place, t.epoch, t.began, t.bytes';
 const TASK_OF_TURN = 'JOIN parley.task t ON t.pk = e.task AND t.part = e.part';
 
 /**
- * Claims turns that wait, and turns whose lease has ended. The lock on a task comes first. The row of a turn is checked
- * again when it is written, because the statement may have read an older version of it.
+ * Claims waiting turns, and turns with an expired lease. The task is locked first. The row of a turn is checked again
+ * when it is written, because the statement may have read an older version of it.
  */
 const CLAIM: Sql = {
   text: `WITH clock AS MATERIALIZED (SELECT parley.now_ms() AS now),
@@ -101,7 +101,7 @@ const CLAIM: Sql = {
     FROM (SELECT) one LEFT JOIN (x JOIN t ON t.pk = x.task) ON true ORDER BY x.place`,
 };
 
-/** Gives turns that no node runs to a node. */
+/** Claims turns for a node. */
 export async function claimTurns(tables: Tables, scopes: StoredScopes, request: ClaimRequest): Promise<ClaimedTurns> {
   const { agents, node: name, leaseMs, limit, maxBytes = Number.MAX_SAFE_INTEGER, holds } = request;
   const node = textOfName(name);
@@ -123,7 +123,7 @@ export async function claimTurns(tables: Tables, scopes: StoredScopes, request: 
     if (turn === null) continue;
     const scope: Scope = { agent: nameOf(agent), tenant: nameOf(tenant), owner: owner === null ? null : nameOf(owner) };
     const key: TaskKey = { scope, id: storedName(id, full) };
-    // The statement may have read the queue before it got the lock on the task.
+    // The statement may have read the queue before it locked the task.
     if (row.queue.length === row.queued && row.queue.at(-1) === row.turns) {
       const queue = row.queue.map((each) => [each, each === turn ? node : null, row.lease_end] as const);
       heads.push({ key, head: headOf(row, queue) });
@@ -143,7 +143,7 @@ const EXECUTION: Sql = {
     WHERE task = $1 AND part = $2 AND turn = $3 AND epoch = $4`,
 };
 
-/** Reads the turn of a task that a node has just claimed. Undefined if another node has it now. */
+/** Reads the turn of a task that a node has just claimed. Undefined if another node holds it now. */
 export async function readClaimedTurn(
   tables: Tables,
   { part, key }: { readonly part: number; readonly key: TaskKey },

@@ -8,36 +8,36 @@ import { type PostgresPlan, transactionPauseMs } from './postgres-options.js';
 export interface Statement {
   readonly text: string;
   readonly values?: readonly unknown[];
-  /** Prepares the statement once per connection under this name. The name always stands for the same text. */
+  /** Prepares the statement once per connection under this name. A name always has the same text. */
   readonly name?: string;
-  /** The statement may run twice, because it only reads. It is repeated once on another connection. */
+  /** True if the statement only reads, so that it can be repeated once on another connection. */
   readonly repeatable?: boolean;
 }
 
-/** The rows of an answer. Its columns are named. Numbers of 64 bits arrive as numbers. */
+/** The rows of an answer. Columns are named. 64-bit integers are converted to numbers. */
 export type Rows<R> = readonly R[];
 
-/** Runs statements, either each by itself or within one transaction. */
+/** Runs statements, each on its own or all within one transaction. */
 export interface Session {
   /** @throws PostgresError */
   query<R = Readonly<Record<string, unknown>>>(statement: Statement): Promise<Rows<R>>;
 }
 
-/** The limits of one use of a connection. */
+/** Limits for one use of a connection. */
 interface UseLimits {
-  /** Longest time of each statement. Default: that of the options. */
+  /** Time limit of each statement, in ms. Default: that of the options. */
   readonly statementTimeoutMs?: number;
 }
 
-/** Time that the server has to end a statement itself, before the connection is given up. */
+/** Additional time in ms for the server to cancel a statement, before the connection is closed. */
 const MARGIN_MS = 500;
-/** A transaction that met another one runs again so often. */
+/** Maximum attempts of a transaction after conflicts. */
 const CONFLICT_TRIES = 5;
-/** Calls for leases have connections of their own, so that other calls cannot keep them waiting. */
+/** Separate connections for calls about leases, so that other calls cannot delay them. */
 const URGENT_CONNECTIONS = 2;
-/** An idle connection is closed after this time. */
+/** Idle time in ms after which a connection is closed. */
 const IDLE_MS = 60_000;
-/** Most replacements of a connection while the only server refuses writes. */
+/** Minimum interval in ms between replacements of all connections while the only server refuses writes. */
 const REPLACE_MS = 1_000;
 const INT8 = 20;
 const INT8_ARRAY = 1016;
@@ -50,14 +50,14 @@ interface ConnectionsOptions {
 }
 
 /**
- * The connections to one PostgreSQL database. Each wait has a bound: for a connection, for a statement, for the end of
- * a transaction. A connection that failed or did not answer is replaced. While the server is away, calls fail at once.
- * After a failover the old primary may go on without writes: then all connections are replaced, and the address leads
- * to the new primary.
+ * The connections to one PostgreSQL database. Each wait has a time limit: for a connection, for a statement, for the
+ * end of a transaction. A failed or hanging connection is replaced. During an outage, calls fail at once.
+ * After a failover the old primary may continue to accept connections, but no writes. Then all connections are
+ * replaced, and the address leads to the new primary.
  */
 export class PostgresConnections implements Session {
   readonly plan: PostgresPlan;
-  /** Lets calls for leases pass the others. */
+  /** A session on separate connections for calls about leases. */
   readonly urgent: Session = {
     query: (statement) => this.#repeated(this.#urgent, statement),
   };
@@ -65,12 +65,12 @@ export class PostgresConnections implements Session {
   readonly #calls: Pool;
   readonly #urgent: Pool;
   readonly #outage: Outage;
-  /** The connections that were opened since the last refusal of a write. */
+  /** The connections that were opened since the last refused write. */
   #current = new WeakSet<PoolClient>();
   #replacedAt = Number.NEGATIVE_INFINITY;
   #closing: Promise<void> | undefined;
 
-  /** It connects with the first call. */
+  /** Connects with the first call. */
   constructor({ plan, clock, logger }: ConnectionsOptions) {
     this.plan = plan;
     this.#clock = clock;
@@ -84,7 +84,7 @@ export class PostgresConnections implements Session {
     });
   }
 
-  /** The name of the schema for SQL. */
+  /** The quoted name of the schema. */
   get schema(): string {
     return `"${this.plan.schema}"`;
   }
@@ -94,8 +94,8 @@ export class PostgresConnections implements Session {
   }
 
   /**
-   * Runs statements in one transaction. `work` runs again if the transaction met another one. If `work` throws, nothing
-   * is written.
+   * Runs statements in one transaction. `work` is repeated after a conflict with another transaction. If `work` throws,
+   * the transaction is rolled back.
    * @throws PostgresError
    */
   async transaction<R>(work: (session: Session) => Promise<R>, limits: UseLimits = {}): Promise<R> {
@@ -104,13 +104,13 @@ export class PostgresConnections implements Session {
         return await this.#transaction(work, limits);
       } catch (error) {
         if (!isConflict(error) || attempt === CONFLICT_TRIES) throw error;
-        // The other transaction needs the rows that this one would take again.
+        // Lets the other transaction finish with the same rows.
         await pauseCall(this.#clock, attempt);
       }
     }
   }
 
-  /** Ends the connections. Calls that run have the time of a statement to end. */
+  /** Closes the connections. Running calls may continue for the time limit of a statement. */
   close(): Promise<void> {
     this.#closing ??= this.#clock.hold(this.#close());
     return this.#closing;
@@ -139,7 +139,7 @@ export class PostgresConnections implements Session {
     }
   }
 
-  /** Notes if the server works or fails. */
+  /** Reports the success or failure of a call to the outage. */
   async #noted<R>(work: () => Promise<R>): Promise<R> {
     try {
       const result = await work();
@@ -152,7 +152,7 @@ export class PostgresConnections implements Session {
     }
   }
 
-  /** Leaves a server that takes no writes: no call uses a connection that is open now. */
+  /** Replaces all open connections after the server has refused a write. */
   #replaceAll(): void {
     const now = this.#clock.monotonic();
     if (now - this.#replacedAt < REPLACE_MS) return;
@@ -182,7 +182,7 @@ export class PostgresConnections implements Session {
           let result: R;
           try {
             result = await work({
-              // A transaction that has not come to its commit has written nothing.
+              // Nothing is written before the commit of the transaction.
               query: async (statement) => (await connection.send(statement, 'not-sent')).rows as never[],
             });
           } catch (error) {
@@ -207,7 +207,7 @@ export class PostgresConnections implements Session {
     return `BEGIN; SET LOCAL statement_timeout = ${ms}; SET LOCAL idle_in_transaction_session_timeout = ${pauseMs}`;
   }
 
-  /** A connection for one use. It is replaced if it ended or did not answer. */
+  /** Uses a connection once. It is replaced if it has ended or did not answer. */
   async #using<R>(pool: Pool, use: (connection: Connection) => Promise<R>, limits: UseLimits = {}): Promise<R> {
     if (this.#closing !== undefined) throw new StorageError('The storage is closed');
     const { subject, statementTimeoutMs, isPooled } = this.plan;
@@ -232,11 +232,11 @@ interface ConnectionOptions {
   readonly clock: Clock;
   readonly subject: string;
   readonly deadlineMs: number;
-  /** False behind a transaction pooler, where the next statement meets another connection of the server. */
+  /** False behind a transaction pooler, where the next statement may use another connection to the server. */
   readonly isNamed: boolean;
 }
 
-/** A connection while one call uses it. */
+/** A connection during one use. */
 class Connection {
   readonly #client: PoolClient;
   readonly #options: ConnectionOptions;
@@ -257,6 +257,7 @@ class Connection {
   }
 
   /**
+   * Sends a statement.
    * @param sending `not-sent` for a statement that writes nothing without a later commit.
    * @throws PostgresError
    */
@@ -282,14 +283,14 @@ class Connection {
     }
   }
 
-  /** Gives the connection back, or ends it. */
+  /** Returns the connection to the pool, or closes it. */
   end(): void {
     if (this.#isBroken) this.#cut();
     this.#client.off('error', this.#lost);
     this.#client.release(this.#isBroken);
   }
 
-  /** An orderly end would wait for the server. */
+  /** A regular end would wait for the server. */
   #cut(): void {
     this.#isBroken = true;
     const { connection } = this.#client as unknown as { readonly connection?: { stream?: { destroy(): void } } };
@@ -297,7 +298,7 @@ class Connection {
   }
 }
 
-/** True for an error after which the connection goes on. */
+/** True for an error after which the connection can be used. */
 function isRefusal(error: unknown): boolean {
   return error instanceof Error && (error as { readonly severity?: unknown }).severity === 'ERROR';
 }
@@ -310,9 +311,9 @@ function poolOf(connection: PoolConfig, max: number): Pool {
     allowExitOnIdle: true,
     types: { getTypeParser: typeParser() },
   });
-  // An idle connection that ends is replaced. The next call says if the server is away.
+  // The pool replaces an idle connection that ends. The next call detects an outage.
   pool.on('error', () => {});
-  // The end of a connection may arrive together with its beginning, before its user listens.
+  // The end of a connection may arrive with its start, before its user has added a listener.
   pool.on('connect', (client) => void client.on('error', () => {}));
   return pool;
 }

@@ -13,9 +13,9 @@ import { KEY_VERSION } from './message-keys.js';
 import { contextHash, fullText, indexForm, isBlocked, type StoredScopes, textOfName } from './stored-names.js';
 import type { Sql, Tables } from './tables.js';
 
-/** A new task for the statement that creates tasks, with its first turn if it comes with a message. */
+/** A new task for the statement, with its first turn if a message created it. */
 export interface NewTask {
-  /** Its place in the batch. */
+  /** Its index in the batch. */
   n: number;
   readonly part: number;
   readonly scope: string;
@@ -43,7 +43,7 @@ export interface NewTask {
   readonly key?: string;
   readonly ttl_ms?: number;
   readonly digest?: string;
-  /** The version that the key must have. Absent: there must be none. */
+  /** The expected version of the key. Absent: the key must not exist. */
   readonly key_version?: string;
 }
 
@@ -53,8 +53,8 @@ const FIELDS = `n integer, part smallint, scope uuid, id text, context uuid, age
   config text, key text, ttl_ms bigint, digest text, key_version text`;
 
 /**
- * Creates tasks, each with its first record, its turn, push configuration and key. Leaves out a task whose key has
- * another version than expected, and one whose owner is blocked. Fails if the id of a task is taken.
+ * Creates tasks, each with its first record, turn, push configuration and key. Skips a task whose key has another
+ * version than expected, and one whose owner is blocked. Fails if the id of a task exists.
  */
 const CREATE: Sql = {
   name: 'create-tasks',
@@ -108,13 +108,13 @@ const CREATE: Sql = {
     SELECT n, pk, now FROM c`,
 };
 
-/** The place of a new task, and the time of its creation. */
+/** The index of a new task in the batch, and the time of its creation. */
 export interface Created {
   readonly pk: number;
   readonly now: number;
 }
 
-/** Creates tasks in one statement. The result has the places of those that were created. */
+/** Creates tasks in one statement. Returns the created ones by index. */
 export async function createTasks(tables: Tables, tasks: readonly NewTask[]): Promise<ReadonlyMap<number, Created>> {
   for (const [n, task] of tasks.entries()) task.n = n;
   const rows = await tables.query<Created & { readonly n: number }>(CREATE, JSON.stringify(tasks));
@@ -158,7 +158,7 @@ function newTask(scopes: StoredScopes, scope: Scope, task: Task): NewTask {
   };
 }
 
-/** A change that creates a task, for `createTasks`. */
+/** Returns the fields of a change that creates a task, for `createTasks`. */
 export function newTaskOf(scopes: StoredScopes, change: HeadChange<PostgresHead>, task: Task): NewTask {
   const { adds, lease, config, key } = change;
   return {

@@ -1,15 +1,14 @@
 import { INTERRUPTED_STATES, PARTITIONS } from 'parley-a2a/storage-engine';
 import type { SchemaChange, SchemaPlace } from './schema.js';
 
-// The layout of the tables. The statements name the schema `parley`, which is replaced by the chosen one.
-//
-// - `part` is the partition of a scope (`store/partition.ts`). Each key contains it, so that a table can be spread by
-//   ranges of it. A statement names it with each row, so that PostgreSQL looks at one partition only.
-// - `scope` is a hash of agent, tenant and owner, `context` one of scope and context id (`stored-names.ts`). The
-//   indexes of lists stay small by that, and no table of scopes is needed.
+// The layout of the tables. In statements, the schema `parley` stands for the configured one.
+// - `part` is the partition of a scope (`store/partition.ts`). Each key contains it, so that a table can be partitioned
+//   by ranges of it. A statement gives it with each row, so that PostgreSQL reads one partition only.
+// - `scope` is a hash of agent, tenant and owner, `context` one of scope and context id (`stored-names.ts`). This keeps
+//   the indexes of lists small, and needs no table of scopes.
 // - `id` of a task and of a push configuration and `key` of a message are index forms of the callers' texts. `full_id`
 //   has the id of a task if its index form is a hash.
-// - Texts of JSON are `text`, not `jsonb`: what was written comes back as it was.
+// - JSON columns are `text`, not `jsonb`, so that the exact text is returned.
 // - Times are ms since the epoch by `now_ms()`. `status_time` is the time in the status of the task.
 // - A chunk of an artifact changes no indexed column, so that its update stays within the page (HOT). A change of
 //   `state` changes three indexes.
@@ -67,8 +66,8 @@ const TASK_RECORD = `
   metadata text,
   PRIMARY KEY (task, seq, part)`;
 
-// A turn that waits or runs. `ready`: the first turn of its task, and no node holds it. `epoch`, `node` and `lease_end`
-// are those of the lease; the node is absent if no node holds the turn. `place` grows from one turn to the next.
+// A waiting or running turn. `ready`: the first turn of its task, held by no node. `epoch`, `node` and `lease_end` are
+// those of the lease; `node` is null if no node holds the turn. `place` increases with each turn.
 const EXECUTION = `
   task bigint NOT NULL,
   place bigint NOT NULL,
@@ -87,8 +86,8 @@ const EXECUTION = `
   cancel text,
   PRIMARY KEY (task, turn, part)`;
 
-// A push configuration and its queue of deliveries. `place` grows from one configuration to the next. `due` is set
-// exactly if records are pending and the queue is not parked.
+// A push configuration and its delivery queue. `place` increases with each configuration. `due` is set if and only if
+// records are pending and the queue is not parked.
 const PUSH_CONFIG = `
   task bigint NOT NULL,
   place bigint NOT NULL,
@@ -106,7 +105,7 @@ const PUSH_CONFIG = `
   config text NOT NULL,
   PRIMARY KEY (task, id, part)`;
 
-// A key with its outcome: a task and a turn, or a reply. A key with the end of a lease is reserved by its node.
+// A key with its outcome: a task and a turn, or a reply. A key with a lease end is reserved by its node.
 const IDEMPOTENCY = `
   scope uuid NOT NULL,
   expires bigint NOT NULL,
@@ -121,8 +120,8 @@ const IDEMPOTENCY = `
   node text,
   PRIMARY KEY (scope, key, part)`;
 
-// Tasks by scope and state: the sums, and the changes since. A change adds `tasks` to one state and takes them from
-// another. An absent state means that the tasks were created or deleted. Writers only insert changes, so that they
+// Number of tasks by scope and state: sums, and later changes. A change adds `tasks` to one state and subtracts them
+// from another. A null state means that the tasks were created or deleted. Writers only insert changes, so that they
 // never wait for each other. A sweep adds the changes to the sums.
 const TASK_COUNT = `
   scope uuid NOT NULL,
@@ -138,10 +137,10 @@ const TASK_COUNT_CHANGE = `
   part smallint NOT NULL`;
 
 const INDEXES = [
-  // Lookups of a task compare its scope by IS NOT DISTINCT FROM, which uses no index. So PostgreSQL cannot take one of
-  // the indexes below and read all tasks of the scope.
+  // Lookups of a task compare its scope by IS NOT DISTINCT FROM, which uses no index. So PostgreSQL cannot choose one
+  // of the indexes below and read all tasks of the scope.
   'CREATE UNIQUE INDEX task_id ON parley.task (id, scope, part)',
-  // Lists by state, and by all states as a merge. Rows with equal times are sorted by id when they are read.
+  // Lists by state; a list of all states merges them. Rows with equal times are sorted by id when they are read.
   'CREATE INDEX task_state ON parley.task (scope, state, status_time)',
   'CREATE INDEX task_context ON parley.task (context, status_time) WHERE context IS NOT NULL',
   'CREATE INDEX task_created ON parley.task (scope, created)',
@@ -157,10 +156,10 @@ const INDEXES = [
 ];
 
 const VACUUM = 'autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05';
-/** Room for new versions of rows within their page. */
+/** Reserves space for new versions of rows within their page. */
 const UPDATED = `fillfactor = 70, ${VACUUM}`;
 
-/** The tables as they are first made. */
+/** The first version of the tables. */
 export const FIRST_SCHEMA: SchemaChange = {
   name: '0001',
   statements: (place) => statementsFor(place).map((text) => text.replaceAll('parley.', `${place.schema}.`)),
@@ -169,7 +168,7 @@ export const FIRST_SCHEMA: SchemaChange = {
 function statementsFor(place: SchemaPlace): readonly string[] {
   return [
     'CREATE SEQUENCE parley.number',
-    // The only clock of the storage.
+    // The clock of the storage: all times come from it.
     `CREATE FUNCTION parley.now_ms() RETURNS bigint LANGUAGE sql VOLATILE AS
       $$ SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint $$`,
     'CREATE TABLE parley.meta (name text PRIMARY KEY, value text NOT NULL)',
@@ -177,7 +176,7 @@ function statementsFor(place: SchemaPlace): readonly string[] {
       node text PRIMARY KEY, agents text NOT NULL, running_turns integer NOT NULL,
       first_seen bigint NOT NULL, seen bigint NOT NULL
     )`,
-    // Windows of rates. They may be lost, so that they need no log.
+    // Windows of rates. Unlogged, because they may be lost.
     `CREATE UNLOGGED TABLE parley.rate_window (
       key uuid PRIMARY KEY, asked bigint NOT NULL, ends bigint NOT NULL,
       requests integer NOT NULL, wanted integer NOT NULL, taken integer NOT NULL, granted integer NOT NULL
@@ -190,8 +189,8 @@ function statementsFor(place: SchemaPlace): readonly string[] {
     ...tableOf('task_count', TASK_COUNT, UPDATED, place),
     ...tableOf('task_count_change', TASK_COUNT_CHANGE, VACUUM, place),
     ...INDEXES,
-    // An append calls it while it holds the lock on its task. An update in the statement of the append would see the
-    // queues as they stood before the append had waited for that lock.
+    // A function, so that an append calls it after it has locked its task. An update in the same statement would see
+    // the queues as of the start of the statement, before that lock.
     `CREATE FUNCTION parley.mark_due(of_task bigint, of_part smallint) RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$
       BEGIN
         UPDATE parley.push_config SET due = parley.now_ms()

@@ -12,23 +12,23 @@ interface Entry<Call, Result> {
 /** Options of a group of calls. */
 interface GroupCommitOptions<Call, Result> {
   readonly clock: Clock;
-  /** Runs calls in one statement. The result has an entry for each call that the statement could do. */
+  /** Runs calls in one statement. The result has an entry for each call that succeeded. */
   readonly run: (calls: readonly Call[]) => Promise<ReadonlyMap<number, Result>>;
   /** The order of the calls in a statement. */
   readonly order: (one: Call, other: Call) => number;
-  /** About the bytes of a call in the statement. */
+  /** Returns the approximate bytes of a call in the statement. */
   readonly bytesOf: (call: Call) => number;
   readonly onCommit: (calls: number) => void;
 }
 
-/** Statements under way at once. The next batch collects meanwhile. */
+/** Maximum number of statements in progress. Meanwhile, the next batch is collected. */
 const AT_ONCE = 2;
 const BATCH_CALLS = 256;
 const BATCH_BYTES = 1_048_576;
 
 /**
- * Collects calls while the statements before them run, so that one statement and one commit serve all calls that wait.
- * If a statement fails, its calls run one by one: one bad call fails no other.
+ * Collects calls while earlier statements run, so that all waiting calls share a statement and a commit. If a statement
+ * fails, its calls run one by one, so that an invalid call does not affect others.
  */
 export class GroupCommit<Call, Result> {
   readonly #options: GroupCommitOptions<Call, Result>;
@@ -40,7 +40,7 @@ export class GroupCommit<Call, Result> {
     this.#options = options;
   }
 
-  /** Resolves to the result once it is durable, or to `undefined` if the statement could not do the call. */
+  /** Resolves to the result once it is durable, or to `undefined` if the statement refused the call. */
   do(call: Call): Promise<Result | undefined> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ call, bytes: this.#options.bytesOf(call), resolve, reject });
@@ -96,7 +96,7 @@ export class GroupCommit<Call, Result> {
   }
 }
 
-/** True if the server refused the statement and wrote nothing. An outage fails each call alone as well. */
+/** True if the server refused the statement and wrote nothing. During an outage, single calls would fail too. */
 function isRefused(error: unknown): boolean {
   return !(error instanceof StorageError) || (error instanceof PostgresError && !error.isOutage);
 }

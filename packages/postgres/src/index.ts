@@ -18,13 +18,13 @@ export { PostgresStorage } from './postgres-storage.js';
 
 /** Options of a storage in PostgreSQL. */
 interface OpenPostgresOptions extends PostgresOptions {
-  /** Hears when the server cannot be used and when it can again. Default: warnings and errors to standard error. */
+  /** Logs the start and the end of outages of the server. Default: warnings and errors to standard error. */
   readonly logger?: Logger;
 }
 
 /**
- * Opens a storage in PostgreSQL, for any number of processes. Makes or migrates its tables.
- * @throws OptionsError, or StorageError if the server cannot be used or does not keep what the options promise.
+ * Opens a storage in PostgreSQL, for any number of processes. Creates or migrates its tables.
+ * @throws OptionsError, or StorageError if the server cannot be used or does not provide the guarantees of the options.
  */
 export function openPostgresStorage({
   logger = stderrLogger,
@@ -34,7 +34,7 @@ export function openPostgresStorage({
 }
 
 /**
- * Looks at a database, also while servers use it. Changes nothing.
+ * Reads the status of a database, even while servers use it. Changes nothing.
  * @throws OptionsError, or StorageError if the server cannot be used.
  */
 export function postgresStatus({ logger = stderrLogger, ...options }: OpenPostgresOptions): Promise<PostgresStatus> {
@@ -42,7 +42,7 @@ export function postgresStatus({ logger = stderrLogger, ...options }: OpenPostgr
 }
 
 /**
- * Makes or migrates the tables of a database, as a server does when it starts.
+ * Creates or migrates the tables of a database, as a server does at its start.
  * @throws OptionsError, or StorageError if the server cannot be used, or if a newer version has changed the schema.
  */
 export function migratePostgres({ logger = stderrLogger, ...options }: OpenPostgresOptions): Promise<MigrationResult> {

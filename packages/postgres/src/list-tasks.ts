@@ -15,7 +15,7 @@ import { type ReadSources, readTasksApart } from './read-tasks.js';
 import { contextHash, indexForm, nameOf, type StoredScope, storedName } from './stored-names.js';
 import type { Sql, SqlValue, Tables } from './tables.js';
 
-/** A task of a page. Its large members come only if the task has ended and they are small. */
+/** A task of a page. Its large members are included only if the task has ended and they are small. */
 interface ListedRow {
   readonly time: number;
   readonly id: string;
@@ -28,19 +28,19 @@ interface ListedRow {
   readonly running: boolean;
   readonly status: string;
   readonly metadata: string | null;
-  /** True if the members of the row are all that the page shows. */
+  /** True if the row contains all members for the page. */
   readonly whole: boolean;
   readonly size: number;
   readonly history: string | null;
   readonly artifacts: string | null;
 }
 
-/** The parts of an index that a list reads. The order of a list is a time, then the id. */
+/** The index that a list reads. A list is ordered by a time, then by id. */
 type Source = 'context' | 'created' | 'states';
 
 const COLUMNS = { status: 'status_time', created: 'created' } as const;
 
-/** The conditions of the bounds that a query has. Their values begin with `$4`. */
+/** Returns the conditions for the time filters of a query. Their values begin with `$4`. */
 function conditionsOf(query: TaskQuery): string {
   return LIST_BOUNDS.map(({ name, time, operator }, at) => {
     const value = `$${4 + at}::bigint`;
@@ -48,17 +48,19 @@ function conditionsOf(query: TaskQuery): string {
   }).join(' AND ');
 }
 
-/** The bounds of a query as a part of the name of its statement. Each set of bounds reads the index in its own way. */
+/**
+ * Returns a name for the time filters of a query, as a part of the statement name. Each combination has its own plan.
+ */
 function nameOfBounds(query: TaskQuery): string {
   return LIST_BOUNDS.map(({ name }) => Number(query[name] !== undefined)).join('');
 }
 const OF_CALLER = 't.part = $1 AND t.scope = $2';
 
-/** The conditions of each source. `$7` is the context. */
+/** The conditions for each index. `$7` is the context. */
 const SOURCES: Readonly<Record<Source, { readonly states: string; readonly where: string }>> = {
   context: { states: '(SELECT) s', where: `t.context = $7::uuid AND t.state = ANY ($3::smallint[])` },
   created: { states: '(SELECT) s', where: `$7::uuid IS NULL AND t.state = ANY ($3::smallint[])` },
-  // One range of the index for each state.
+  // One range of the index per state.
   states: { states: 'unnest($3::smallint[]) s(state)', where: '$7::uuid IS NULL AND t.state = s.state' },
 };
 
@@ -111,7 +113,7 @@ function countOf(query: TaskQuery): Sql {
   }));
 }
 
-/** The statements that were needed. */
+/** Cache of the statements. */
 const made = new Map<string, Sql>();
 
 function once(name: string, make: () => Sql): Sql {
@@ -125,7 +127,7 @@ function sourceOf({ contextId, orderBy }: TaskQuery): Source {
   return orderBy === 'created' ? 'created' : 'states';
 }
 
-/** The sums, and the changes since. One statement reads both, so that a change is in one of them. */
+/** The sums, and later changes. One statement reads both, so that each change is counted once. */
 const TOTAL: Sql = {
   name: 'total',
   text: `SELECT (
@@ -141,7 +143,7 @@ const TOTAL: Sql = {
 
 const ALL_STATES = TASK_STATES.map((_, number) => String(number));
 
-/** One page of the tasks of a scope. Leaves out tasks that cannot be read, and tells `unreadable` of them. */
+/** Returns one page of the tasks of a scope. Skips tasks that cannot be read, and reports them to `unreadable`. */
 export async function pageOfTasks(sources: ReadSources, query: TaskQuery): Promise<TaskPage> {
   const scope = sources.scopes.of(query.scope);
   const [total, page] = await Promise.all([
@@ -151,7 +153,7 @@ export async function pageOfTasks(sources: ReadSources, query: TaskQuery): Promi
   return { ...page, total };
 }
 
-/** The values that a list and its count share. */
+/** Returns the values for a list and its count. */
 function filterOf(scope: StoredScope, query: TaskQuery): readonly SqlValue[] {
   const { contextId, states = [] } = query;
   const wanted = states.length === 0 ? ALL_STATES : [...new Set(states)].map((state) => String(stateNumber(state)));
@@ -203,7 +205,7 @@ async function readPage(
       if (found instanceof Error) throw found;
       return found;
     });
-    // A task that was deleted since is left out.
+    // A task that was deleted in the meantime is left out.
     if (stored === undefined) return [];
     return [row.whole ? stored : { ...stored, task: taskOfPage(stored.task, query) }];
   });
@@ -214,7 +216,7 @@ function idOf({ id, full_id: full }: ListedRow): string {
   return storedName(id, full);
 }
 
-/** The task of a row that has all members that the page shows. */
+/** Returns the task of a row that contains all members for the page. */
 function storedOf(row: ListedRow, { scope }: TaskQuery): StoredTask {
   const { seq, epoch, running, held: heldTurn, created: createdAt } = row;
   const task = ShapedTask.parse({

@@ -4,7 +4,7 @@ import { TIMEOUT_MS } from './check-server.js';
 import { postgresError, readOnlyError } from './postgres-error.js';
 import type { PostgresPlan } from './postgres-options.js';
 
-/** Options of a connection that listens. */
+/** Options of a listening connection. */
 interface ListenConnectionOptions {
   readonly clock: Clock;
   readonly logger: Logger;
@@ -14,7 +14,7 @@ interface ListenConnectionOptions {
   readonly receive: (payload: string) => void;
 }
 
-/** The server has to answer once in this time. A dead connection looks the same as one without wake-ups. */
+/** Interval of heartbeats in ms. Without them, a dead connection looks like one without wake-ups. */
 const HEARTBEAT_MS = 5_000;
 const SETTINGS = `SELECT current_setting('transaction_read_only') AS read_only, ${TIMEOUT_MS} AS timeout_ms`;
 const FIRST_RETRY_MS = 100;
@@ -25,7 +25,7 @@ interface Settings {
   readonly timeout_ms?: number;
 }
 
-/** One connection that listens on one channel while the process lives. It is replaced when it ends or falls silent. */
+/** A connection that listens on one channel while the process lives. It is replaced when it ends or does not answer. */
 export class ListenConnection {
   readonly #options: ListenConnectionOptions;
   #client: Client | undefined;
@@ -38,7 +38,7 @@ export class ListenConnection {
     this.#options = options;
   }
 
-  /** Resolves after the first attempt. Further attempts follow if it failed. */
+  /** Resolves after the first attempt to connect. A failed attempt is repeated in the background. */
   async start(): Promise<void> {
     const { listenConnection, channel, receive } = this.#options;
     const client = new pg.Client(listenConnection);
@@ -85,8 +85,8 @@ export class ListenConnection {
   }
 
   /**
-   * Asks if the server takes writes. After a failover an old primary does not, and gets no wake-ups. Behind a pooler
-   * that drops the settings of connections, none may arrive either.
+   * Checks that the server accepts writes. After a failover an old primary does not, and gets no wake-ups. Behind a
+   * pooler that resets connection settings, wake-ups may also be lost.
    */
   async #beat(client: Client): Promise<void> {
     const [row] = await this.#ask(client, SETTINGS);
@@ -95,7 +95,7 @@ export class ListenConnection {
       throw new Error('a pooler drops the settings of its connections: listenUrl must name the server itself');
   }
 
-  /** Runs a statement. Ends the connection if no answer comes in time. */
+  /** Runs a statement. Closes the connection if no answer comes in time. */
   async #ask(client: Client, text: string): Promise<readonly Settings[]> {
     const { clock, plan } = this.#options;
     const stop = clock.after(plan.connectTimeoutMs, () => cut(client));
@@ -126,7 +126,7 @@ export class ListenConnection {
   }
 }
 
-/** An orderly end would wait for the server. */
+/** A regular end would wait for the server. */
 function cut(client: Client): void {
   const { connection } = client as unknown as { readonly connection?: { stream?: { destroy(): void } } };
   connection?.stream?.destroy();

@@ -13,12 +13,12 @@ import { preparedRecords, type RecordFields } from './prepared-change.js';
 import { indexForm, isBlocked, nameOf, type StoredScopes, scopeColumns } from './stored-names.js';
 import type { Sql, Tables } from './tables.js';
 
-/** The head of a task, and the place of its row. */
+/** The head of a task, and the physical place of its row. */
 export interface PostgresHead extends SharedHead {
   readonly pk: number;
 }
 
-/** The columns of a task that make its head. */
+/** The columns of a task for its head. */
 export interface HeadColumns {
   readonly pk: number;
   readonly version: number;
@@ -34,7 +34,7 @@ export interface HeadColumns {
 /** A turn of a queue: its number, the node that holds it, and the end of the lease. */
 export type QueuedTurn = readonly [turn: number, node: string | null, leaseEnd: number];
 
-/** The head of a task from its columns and its turns in order. */
+/** Returns the head of a task from its columns and its turns in order. */
 export function headOf(row: HeadColumns, turns: readonly QueuedTurn[]): PostgresHead {
   const { pk, version, seq, epoch, held, began, state } = row;
   const holder = turns.find(([turn, node]) => turn === held && node !== null);
@@ -71,7 +71,7 @@ interface FoundRow {
 
 const OF_TASK = 'e.task = t.pk AND e.part = t.part';
 
-/** Reads the rows of a question at one moment. Parts that are not asked for are not looked up. */
+/** Reads the rows of a question in one snapshot. Parts that are not asked for are not read. */
 const LOAD: Sql = {
   name: 'load-rows',
   text: `SELECT parley.now_ms() AS now, ${isBlocked('$4', '$5', '$6::text')} AS blocked,

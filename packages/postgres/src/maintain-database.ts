@@ -9,21 +9,23 @@ import { PostgresTables, type Sql } from './tables.js';
 export interface PostgresStatus {
   /** Host, port and name. */
   readonly database: string;
-  /** Changes of the schema that the tables have, and those that this version knows. 0: there are no tables. */
+  /** Number of schema changes in the database, and in this version. 0: there are no tables. */
   readonly schema: number;
   readonly newestSchema: number;
-  /** Of all tables with their indexes. */
+  /** Bytes of all tables with their indexes. */
   readonly bytes: number;
-  /** Tables by their bytes, the largest first. A partitioned table is one. `rows` is an estimate of the server. */
+  /**
+   * Tables by their bytes, the largest first. A partitioned table counts as one. `rows` is an estimate of the server.
+   */
   readonly tables: readonly { readonly name: string; readonly bytes: number; readonly rows: number }[];
   /** Tasks by state; states without any are left out. */
   readonly tasks: Readonly<Partial<Record<TaskState, number>>>;
-  /** Turns that run or wait. */
+  /** Waiting and running turns. */
   readonly turns: number;
   readonly pushConfigs: number;
-  /** Leases that have ended, whose turns no replica has taken over yet. */
+  /** Expired leases whose turns no replica has claimed yet. */
   readonly endedLeases: number;
-  /** Time since the end of the oldest one, in ms. Absent if there is none. */
+  /** Time since the oldest of these leases expired, in ms. Absent if there is none. */
   readonly oldestLeaseMs?: number;
 }
 
@@ -57,7 +59,7 @@ interface WorkRow {
 }
 
 /**
- * Looks at a database, also while servers use it. Changes nothing.
+ * Reads the status of a database, even while servers use it. Changes nothing.
  * @throws OptionsError, or StorageError if the server cannot be used.
  */
 export function postgresStatusOf(options: PostgresStorageOptions): Promise<PostgresStatus> {
@@ -85,7 +87,7 @@ export function postgresStatusOf(options: PostgresStorageOptions): Promise<Postg
 }
 
 /**
- * Makes or migrates the tables, as a server does when it starts.
+ * Creates or migrates the tables, as a server does at its start.
  * @throws OptionsError, or StorageError if the server cannot be used or a newer version has changed the schema.
  */
 export function migrateDatabase(options: PostgresStorageOptions): Promise<MigrationResult> {

@@ -39,7 +39,7 @@ export interface KeyRow {
   readonly task_gone: boolean;
 }
 
-/** SQL for the version of a key `k`: the columns on which decisions about it rest. Another write has another text. */
+/** SQL for the version of a key `k`: the columns that decisions use. Each write changes it. */
 export const KEY_VERSION = 'ROW(k.expires, k.lease_end, k.node, k.turn, k.task_id)::text';
 /** SQL for the columns of a `KeyRow` of a key `k`. */
 export const KEY_COLUMNS = `k.expires, k.digest, k.task_id, k.full_task_id, k.turn, k.reply, k.node, k.lease_end,
@@ -47,7 +47,7 @@ export const KEY_COLUMNS = `k.expires, k.digest, k.task_id, k.full_task_id, k.tu
     SELECT FROM parley.task t WHERE t.part = k.part AND t.id = k.task_id AND t.scope IS NOT DISTINCT FROM k.scope
   ) AS task_gone`;
 
-/** A key as the engine has it. */
+/** Returns a key in the form of the engine. */
 export function sharedKeyOf(row: KeyRow): SharedKey {
   const { version, digest, expires: expiresAt, lease_end: leaseEnd, task_gone: isTaskGone } = row;
   const reservation = leaseEnd === null ? undefined : { node: nameOf(row.node ?? ''), leaseEnd };
@@ -66,7 +66,7 @@ type KeyValue =
   | { readonly reply: Message }
   | { readonly lease: Lease };
 
-/** Writes a key that is absent or has a version, unless its owner is blocked. */
+/** Writes a key that does not exist or has the given version, unless its owner is blocked. */
 const PUT: Sql = {
   name: 'put-key',
   text: `WITH clock AS MATERIALIZED (SELECT parley.now_ms() AS now)
@@ -83,7 +83,7 @@ const PUT: Sql = {
     RETURNING true AS written`,
 };
 
-/** Writes a key if it is still as it was. False if it has moved, or its owner is blocked. */
+/** Writes a key if it is unchanged. Returns false if it has changed, or its owner is blocked. */
 export async function putKey(
   tables: Tables,
   scope: StoredScope,
@@ -129,10 +129,10 @@ async function readKey(tables: Tables, scope: StoredScope, key: string): Promise
   return { now: row.now, blocked: row.blocked, key: row.version === null ? undefined : sharedKeyOf(row as KeyRow) };
 }
 
-/** Most keys are new: the first attempt reads nothing. */
+/** Most keys are new, so the first attempt reads nothing. */
 const NEW_KEY: FoundKey = { now: 0, blocked: false, key: undefined };
 
-/** Lets the engine decide about a key, and writes it if it has not moved since. */
+/** Lets the engine decide about a key, and writes it if it is unchanged since then. */
 async function changeKey(
   tables: Tables,
   scope: StoredScope,
@@ -163,7 +163,7 @@ async function changeKey(
   });
 }
 
-/** Reserves a key, unless its outcome is known or another node finds it out. */
+/** Reserves a key, unless its outcome is known or another node has reserved it. */
 export async function reserve(
   tables: Tables,
   scope: StoredScope,
@@ -186,7 +186,7 @@ export async function reserve(
   }
 }
 
-/** Keeps a direct reply, unless an outcome is known: then that is the answer. */
+/** Stores a direct reply, unless an outcome is known: then that is returned. */
 export async function remember(
   tables: Tables,
   scope: StoredScope,
@@ -212,7 +212,7 @@ const UNRESERVE: Sql = {
     WHERE scope = $1 AND key = $2 AND part = $3 AND node = $4 AND lease_end IS NOT NULL`,
 };
 
-/** Gives a reservation of a node back. */
+/** Releases the reservation of a node. */
 export async function unreserve(
   tables: Tables,
   scope: StoredScope,
@@ -221,7 +221,7 @@ export async function unreserve(
   await tables.query(UNRESERVE, scope.hash, indexForm(key), scope.part, textOfName(node));
 }
 
-/** The known outcome of a key. */
+/** Returns the known outcome of a key. */
 export async function recall(tables: Tables, scope: StoredScope, key: string): Promise<Remembered | undefined> {
   const { now, key: found } = await readKey(tables, scope, key);
   return keyIfKnown(found, now)?.remembered;

@@ -2,19 +2,19 @@ import { type MigrationResult, StorageError } from 'parley-a2a/storage-engine';
 import type { PostgresConnections, Session } from './connections.js';
 import { SCHEMA_CHANGES, type SchemaChange } from './schema.js';
 
-/** The table that says which changes the schema has. */
+/** The table with the names of the changes in the schema. */
 const CHANGES_TABLE = 'schema_change';
-/** A table without use. Earlier versions made it, so that all schemas have it. */
+/** An unused table. Earlier versions created it, so all schemas have it. */
 const UNUSED_TABLE = 'schema_lock';
-/** Longest time of all changes, and longest wait for another process that makes them. */
+/** Time limit of all changes in ms, and of the wait for another process that makes them. */
 const MIGRATION_MS = 120_000;
-/** One lock for all processes and schemas of a database. */
+/** One advisory lock for all processes and schemas of a database. */
 const LOCK = 5_019_741_102_853;
 
 /**
- * Brings the schema to this version. One transaction under a lock makes all changes or none, so that any number of
- * processes can start together. A schema that is up to date needs no rights but those to read.
- * @throws StorageError for a schema of a newer version, and for one with tables of something else.
+ * Migrates the schema to this version. One transaction with a lock makes all changes or none, so that any number of
+ * processes can start together. For a schema that is up to date, read permission is enough.
+ * @throws StorageError for a schema of a newer version, and for one with tables of another program.
  */
 export async function migrate(
   connections: PostgresConnections,
@@ -40,14 +40,14 @@ export async function migrate(
   );
 }
 
-/** The names of the changes that a schema has; none if it is missing or has tables of something else only. */
+/** Returns the names of the changes in a schema; none if it is missing or only has tables of another program. */
 export async function changesIn(
   session: Session,
   schema: string,
   changes: readonly SchemaChange[] = SCHEMA_CHANGES,
 ): Promise<readonly string[]> {
   const [there] = await session.query<{ readonly there: boolean }>({
-    // Unlike to_regclass, a read of the catalog sees a table that another process has just made.
+    // Unlike to_regclass, a read of the catalog finds a table that another process has just created.
     text: `SELECT EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
       WHERE n.nspname = $1 AND c.relname = $2) AS there`,
     values: [schema, CHANGES_TABLE],
@@ -91,7 +91,7 @@ async function refuseOtherTables(session: Session, schema: string): Promise<void
   throw new StorageError(`The schema "${schema}" has tables of something else (${other.name}): name another schema`);
 }
 
-/** Makes the schema and the table of changes. A schema that exists needs no right to make one. */
+/** Creates the schema and the table of changes. An existing schema needs no permission to create one. */
 async function prepareSchema(session: Session, schema: string): Promise<void> {
   await refuseOtherTables(session, schema);
   const [existing] = await session.query({ text: 'SELECT FROM pg_namespace WHERE nspname = $1', values: [schema] });

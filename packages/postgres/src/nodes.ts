@@ -2,7 +2,7 @@ import type { NodeBeat, StorageNode } from 'parley-a2a/storage-engine';
 import { nameOf, textOfName } from './stored-names.js';
 import type { Sql, Tables } from './tables.js';
 
-/** A node that was not seen for so long is forgotten. */
+/** Time in ms after which a node without a heartbeat is forgotten. */
 const FORGET_MS = 3_600_000;
 
 const BEAT: Sql = {
@@ -25,7 +25,7 @@ const FORGET: Sql = {
   text: `DELETE FROM parley.node WHERE seen < parley.now_ms() - ${FORGET_MS}`,
 };
 
-/** Notes that a process is alive. Resolves to the time of the storage. */
+/** Stores a heartbeat of a process. Resolves to the time of the storage. */
 export async function noteBeat(tables: Tables, { node, agents, runningTurns }: NodeBeat): Promise<number> {
   const [row] = await tables.query<{ readonly seen: number }>(
     BEAT,
@@ -36,7 +36,7 @@ export async function noteBeat(tables: Tables, { node, agents, runningTurns }: N
   return row?.seen ?? 0;
 }
 
-/** The processes that were alive within the last hour, in the order in which they were first seen. */
+/** Returns the processes with a heartbeat within the last hour, in the order of their first one. */
 export async function readNodes(tables: Tables): Promise<readonly StorageNode[]> {
   const rows = await tables.query<{
     readonly node: string;
@@ -54,7 +54,7 @@ export async function readNodes(tables: Tables): Promise<readonly StorageNode[]>
   }));
 }
 
-/** Removes the processes that are no longer listed. */
+/** Deletes the processes that are no longer listed. */
 export async function forgetNodes(tables: Tables): Promise<void> {
   await tables.query(FORGET);
 }

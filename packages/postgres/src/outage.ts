@@ -5,17 +5,17 @@ import { PostgresError } from './postgres-error.js';
 interface OutageOptions {
   readonly clock: Clock;
   readonly log: OutageLog;
-  /** Asks the server for nothing. Resolves if it answers. */
+  /** Sends a request without effect. Resolves if the server answers. */
   readonly probe: () => Promise<unknown>;
 }
 
-/** The wait before the next probe doubles up to the longest one. */
+/** The delay before the next probe doubles up to the longest one. */
 const FIRST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 500;
 
 /**
- * Knows if the server is away. Once it does not answer, one probe at a time looks for it, and all other calls fail at
- * once with the reason. So a frozen server holds no call for longer than the first ones, and gets no crowd of
+ * Detects outages of the server. After a call without an answer, one probe at a time tests the server, and all other
+ * calls fail at once with the reason. So a hanging server delays only the first calls, and gets no flood of
  * connections.
  */
 export class Outage {
@@ -40,17 +40,17 @@ export class Outage {
     throw new PostgresError(message, { written: 'no', isOutage: true, told: true, sqlState, reason: shown });
   }
 
-  /** An answer came. */
+  /** Reports an answer. */
   working(): void {
     this.#reason = undefined;
     this.#options.log.working();
   }
 
-  /** Takes a failure of a call in. Returns it as it is to be thrown. */
+  /** Reports a failed call. Returns the error to throw. */
   failing(error: PostgresError): PostgresError {
     if (!error.isOutage) return error;
     this.#options.log.failing(error.message);
-    // The server answers this call: others may still succeed.
+    // The server has answered this call, so others may succeed.
     if (error.sqlState === undefined && this.#reason === undefined && !this.#isClosed) {
       this.#reason = error;
       this.#probeAfter(FIRST_WAIT_MS);
@@ -59,7 +59,7 @@ export class Outage {
     return new PostgresError(message, { cause, written, isOutage, sqlState, reason, told: true });
   }
 
-  /** No probe follows. */
+  /** Ends the probes. */
   close(): void {
     this.#isClosed = true;
     this.#cancelProbe();

@@ -1,12 +1,12 @@
 import { StorageError, type StorageErrorOptions } from 'parley-a2a/storage-engine';
 
-/** A failure of PostgreSQL, or of the way to it. */
+/** A failure of PostgreSQL, or of the connection to it. */
 export class PostgresError extends StorageError {
   /** `unknown`: the connection ended before the answer came, so the write may have been committed. */
   readonly written: 'no' | 'unknown';
-  /** The server or the way to it fails, and no call is to blame. */
+  /** True if the server or the connection fails, independently of the call. */
   readonly isOutage: boolean;
-  /** The code of the server for the error; absent if it did not answer. */
+  /** The SQLSTATE code of the server; absent without an answer. */
   readonly sqlState: string | undefined;
 
   constructor(message: string, options: PostgresErrorOptions) {
@@ -31,7 +31,7 @@ const READ_ONLY = '25006';
 
 const MIXED = 'a pooler mixes the prepared statements of its clients: add pooled=transaction to the url';
 
-/** By the code of the server: the reason, and the remedy. */
+/** By SQLSTATE: the reason, and the remedy. */
 const REASONS: Readonly<Record<string, string>> = {
   [READ_ONLY]: 'the database is read-only: connect to the primary server, or end its read-only mode',
   '26000': MIXED,
@@ -53,7 +53,7 @@ const REASONS: Readonly<Record<string, string>> = {
   XX002: 'an index on the disk of the server is damaged: REINDEX it',
 };
 
-/** Errors of pgbouncer, which gives the same code to many of them. */
+/** Errors of pgbouncer, which uses the same code for many of them. */
 const OF_POOLER: readonly (readonly [message: RegExp, reason: string])[] = [
   [
     /unsupported startup parameter/,
@@ -74,19 +74,19 @@ const BY_SYSTEM: Readonly<Record<string, string>> = {
   EPIPE: 'it closed the connection',
 };
 
-/** Classes of codes that speak of the server, not of a statement: connections, resources, operators, the system. */
+/** Classes of codes that are about the server and not a statement: connections, resources, operators, the system. */
 const OUTAGES = /^(?:08|25006|25P03|28|3D|53|57P|58)/;
-/** The transaction met another one. It was rolled back and can run again. */
+/** Codes of conflicts with another transaction: it was rolled back and can be repeated. */
 const CONFLICTS = /^40(?:001|P01)$/;
 
-/** The meaning of an error of the library `pg`, for callers and operators. `subject` names the server. */
+/** Converts an error of the library `pg`. `subject`: the server, for the message. */
 export function postgresError(error: unknown, subject: string, sending: SendingState): PostgresError {
   if (error instanceof PostgresError) return error;
   const { code, severity, message } = detailsOf(error);
   const sqlState = code !== undefined && /^[\dA-Z]{5}$/.test(code) && !(code in BY_SYSTEM) ? code : undefined;
   if (sqlState !== undefined) {
     const isOutage = OUTAGES.test(sqlState);
-    // An error of the server rolls the statement back. A fatal one may come after the commit.
+    // An error of severity ERROR rolls the statement back. A fatal one may come after the commit.
     const written = sending === 'sent' && severity !== 'ERROR' ? 'unknown' : 'no';
     const reason = OF_POOLER.find(([pattern]) => pattern.test(message))?.[1] ?? REASONS[sqlState];
     const text = reason === undefined ? `${message} (${sqlState})` : `${reason} (${message})`;
@@ -114,18 +114,18 @@ export function isConflict(error: unknown): boolean {
   return error instanceof PostgresError && error.sqlState !== undefined && CONFLICTS.test(error.sqlState);
 }
 
-/** An error as the server refuses a write with it. */
+/** Makes the error with which a server refuses a write. */
 export function readOnlyError(): Error {
   return Object.assign(new Error('it takes no writes'), { code: READ_ONLY });
 }
 
-/** True if the server takes no writes, as an old primary after a failover. */
+/** True if the server accepts no writes, such as an old primary after a failover. */
 export function isReadOnly(error: PostgresError): boolean {
   return error.sqlState === READ_ONLY;
 }
 
 function detailsOf(error: unknown): { code?: string; severity?: string; message: string } {
-  // Several addresses of a host fail together.
+  // The error of several addresses of a host that failed together.
   const cause = error instanceof AggregateError && error.errors.length > 0 ? error.errors[0] : error;
   if (!(cause instanceof Error)) return { message: String(cause) };
   const { code, severity } = cause as { readonly code?: unknown; readonly severity?: unknown };
@@ -136,7 +136,7 @@ function detailsOf(error: unknown): { code?: string; severity?: string; message:
   };
 }
 
-/** The library says these without a code; `undefined` for any other message. */
+/** Returns the reason for messages of the library without a code; `undefined` for any other message. */
 function plainReason(message: string): string | undefined {
   if (/connection timeout/.test(message)) return 'it does not answer';
   if (/terminated unexpectedly|Connection ended|not queryable|Connection terminated/.test(message)) {

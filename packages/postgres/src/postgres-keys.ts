@@ -13,7 +13,7 @@ import { recall, remember, reserve, unreserve } from './message-keys.js';
 import type { StoredScopes } from './stored-names.js';
 import type { Tables } from './tables.js';
 
-/** The parts of a storage that its idempotency keys need. */
+/** The dependencies of the idempotency keys. */
 interface PostgresKeysOptions {
   readonly lifetime: StorageLifetime;
   readonly tables: Tables;
@@ -21,7 +21,7 @@ interface PostgresKeysOptions {
   readonly clock: Clock;
 }
 
-/** The idempotency keys in a database. The engine decides about them. */
+/** The idempotency keys in a database. The engine makes the decisions. */
 export class PostgresKeys implements IdempotencyKeys {
   readonly #lifetime: StorageLifetime;
   readonly #tables: Tables;

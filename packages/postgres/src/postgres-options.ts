@@ -46,7 +46,7 @@ export interface PostgresOptions {
   readonly eventLogBytes?: number;
 }
 
-/** The options, and the ports that the library fills in. */
+/** The options, and the ports that the library sets. */
 export interface PostgresStorageOptions extends PostgresOptions {
   readonly clock: Clock;
   readonly logger: Logger;
@@ -64,13 +64,13 @@ export interface PostgresPlan {
   readonly eventLogBytes: number | undefined;
   /** The server and the database for the log, without user and password. */
   readonly subject: string;
-  /** For the library `pg`. */
+  /** Options for the library `pg`. */
   readonly connection: PoolConfig;
-  /** For the connection that waits for wake-ups; absent if there is none. */
+  /** Options for the listening connection; absent if there is none. */
   readonly listenConnection?: PoolConfig;
 }
 
-/** Query parameters of the url that stand for options. */
+/** Query parameters of the url for options. */
 const NUMBERS = ['poolSize', 'connectTimeoutMs', 'statementTimeoutMs', 'partitions', 'eventLogBytes'] as const;
 const TEXTS = ['schema', 'durability', 'pooled', 'listenUrl'] as const;
 /** Query parameters that the library `pg` reads. */
@@ -81,8 +81,8 @@ const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', '
 type Settings = { [Name in (typeof NUMBERS)[number]]?: number } & { [Name in (typeof TEXTS)[number]]?: string };
 
 /**
- * Reads the options and the query parameters of the url. An option counts more than a parameter.
- * @throws OptionsError naming every wrong option. It never shows a url.
+ * Parses the options and the query parameters of the url. An option overrides a parameter.
+ * @throws OptionsError naming every invalid option. It never contains a url.
  */
 export function postgresPlan(options: PostgresOptions): PostgresPlan {
   const problems: string[] = [];
@@ -148,14 +148,14 @@ export function postgresPlan(options: PostgresOptions): PostgresPlan {
 function databaseUrlOf(text: string, name: string, problems: string[]): URL {
   const url = URL.parse(text);
   const isPostgres = url !== null && /^postgres(?:ql)?:$/.test(url.protocol) && url.hostname !== '';
-  // A password with one of / ? # ends the servers of the url too early. The rest would count as a path.
+  // An unescaped / ? or # in a password ends the authority of the url early, and the rest becomes a path.
   if ((isPostgres && /@/.test(url.pathname)) || url?.hash)
     problems.push(`${name}: has a / ? or # in its password. Write them as %2F %3F %23`);
   if (!isPostgres) problems.push(`${name}: must be like postgres://user:password@localhost:5432/database`);
   return url ?? new URL('postgres://localhost');
 }
 
-/** The options in the query of a url. The query keeps those of the driver. */
+/** Returns the options in the query of a url, and removes them. Parameters of the driver stay. */
 function settingsOf(url: URL, problems: string[]): Settings {
   const settings: Settings = {};
   for (const [name, value] of [...url.searchParams]) {
@@ -169,12 +169,12 @@ function settingsOf(url: URL, problems: string[]): Settings {
   }
   const mode = url.searchParams.get('sslmode');
   if (mode !== null && !SSL_MODES.includes(mode)) problems.push(`sslmode: must be one of ${SSL_MODES.join(', ')}`);
-  // The driver checks the server in each of these modes. With this name it does not warn about that.
+  // The driver verifies the server in each of these modes, and warns about all but this name.
   if (mode === 'prefer' || mode === 'require' || mode === 'verify-ca') url.searchParams.set('sslmode', 'verify-full');
   return settings;
 }
 
-/** The name is not shown, because it may be a part of a password with a `?`. */
+/** Hides the name, because it may be a part of a password with a `?`. */
 function unknownParameter(name: string): string {
   const known = [...TEXTS, ...NUMBERS, ...OF_DRIVER];
   const meant = closestName(name, known);
@@ -187,10 +187,13 @@ function given(options: PostgresOptions): Settings {
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
 
-/** A process that is frozen within a transaction holds its rows so long, in ms. Others shall take its turns over. */
+/**
+ * Time in ms that a process may pause within a transaction. After it, other processes can take over the turns whose
+ * rows it has locked.
+ */
 const TRANSACTION_PAUSE_MS = 1_000;
 
-/** The longest pause within a transaction, in ms. */
+/** Returns the maximum pause within a transaction, in ms. */
 export function transactionPauseMs(statementTimeoutMs: number): number {
   return Math.min(statementTimeoutMs, TRANSACTION_PAUSE_MS);
 }
@@ -203,7 +206,7 @@ interface ConnectionSettings extends Pick<PostgresPlan, 'connectTimeoutMs' | 'st
 
 /**
  * Every statement finds its rows by an index. Without these settings, a plan that was prepared while a table was small
- * goes on reading the whole table once it is large. JIT compilation takes longer than any of these statements.
+ * would still scan the whole table when it is large. JIT compilation takes longer than any of these statements.
  */
 const PLANNING = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit']
   .map((way) => `-c ${way}=off`)
@@ -224,7 +227,7 @@ function connectionOf(given: URL, settings: ConnectionSettings): PoolConfig {
     keepAlive: true,
     application_name: name,
     ...(tls !== undefined && { ssl: tls }),
-    // A transaction pooler refuses settings at the start of a connection. There each transaction sets its own.
+    // A transaction pooler refuses settings at the start of a connection. Behind one, each transaction sets them.
     ...(!isPooled && {
       statement_timeout: statementTimeoutMs,
       idle_in_transaction_session_timeout: transactionPauseMs(statementTimeoutMs),

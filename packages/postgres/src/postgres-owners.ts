@@ -30,7 +30,7 @@ import {
 } from './stored-names.js';
 import type { PostgresTables, Sql, SqlValue, Tables } from './tables.js';
 
-/** The parts of a storage that the data of its users need. */
+/** The dependencies of the data of users. */
 interface PostgresOwnersOptions {
   readonly lifetime: StorageLifetime;
   readonly tables: PostgresTables;
@@ -38,10 +38,10 @@ interface PostgresOwnersOptions {
   readonly wakeups: Wakeups;
 }
 
-/** Statements that read or analyze a whole table have this time. */
+/** Time limit in ms of statements that read or analyze a whole table. */
 const SCAN_MS = 600_000;
 
-/** An owner that is blocked already needs no barrier. */
+/** An owner that is already blocked needs no barrier. */
 const BLOCK: Sql = {
   text: `WITH old AS MATERIALIZED (SELECT until FROM parley.owner_block WHERE name = $1),
     b AS (
@@ -53,8 +53,8 @@ const BLOCK: Sql = {
 };
 const UNBLOCK: Sql = { text: 'DELETE FROM parley.owner_block WHERE name = $1 OR until <= parley.now_ms()' };
 /**
- * Waits for the writers that may have missed a block. Later ones begin with a lock on the table, and see the block.
- * Each table has a transaction of its own, so that no writer can wait in a circle.
+ * Waits for writers that started before the block. Later ones lock the table first, and then see the block. Each table
+ * has its own transaction, to avoid deadlocks with writers.
  */
 const BARRIERS: readonly Sql[] = ['idempotency', 'task'].map((table) => ({
   text: `LOCK TABLE parley.${table} IN SHARE MODE`,
@@ -70,7 +70,7 @@ const SCOPES: Sql = {
 
 const NO_SCOPE = '00000000-0000-0000-0000-000000000000';
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
-// Each step finds the next scope in an index, however many tasks a scope has.
+// Each step finds the next scope in an index. Its cost does not depend on the number of tasks of a scope.
 const NEXT_SCOPE = (after: string) =>
   `SELECT scope, agent, tenant, owner FROM parley.task WHERE scope > ${after} ORDER BY scope LIMIT 1`;
 const ALL_SCOPES: Sql = {
@@ -89,7 +89,7 @@ const OWNED_TASK = `t.pk, t.agent, t.tenant, t.owner, t.id, t.full_id, t.context
     WHERE e.task = t.pk AND e.part = t.part AND e.turn = t.held
   ), false) AS running`;
 const IS_OPEN = `IN (${OPEN_STATES.join(', ')})`;
-// Each state of a scope is a range of an index. The tables of counts know which of them may have tasks.
+// Each state of a scope is a range of an index. The tables of counts list the states that may have tasks.
 const OPEN_TASKS: Sql = {
   name: 'open-tasks',
   text: `SELECT f.time, ${OWNED_TASK} FROM (
@@ -118,7 +118,7 @@ const KEYS: Sql = {
   repeatable: true,
 };
 
-// The lock has to be there first: a statement does not see the records that were written while it waited for a lock.
+// A separate statement, because a statement does not see records that were written while it waited for a lock.
 const LOCK_TASKS: Sql = {
   name: 'lock-tasks-of-scope',
   text: `SELECT pk, id, full_id FROM parley.task WHERE part = $1 AND scope = $2 LIMIT $3 FOR UPDATE`,
@@ -147,8 +147,8 @@ const ERASE_COUNTS: readonly Sql[] = ['task_count', 'task_count_change'].map((ta
 }));
 
 /**
- * The statistics of the planner have ids and keys of rows that are gone. A table without rows would keep them, so that
- * each partition gets a row for the time of the transaction.
+ * The statistics of the planner contain ids and keys of deleted rows. An empty table would keep its statistics, so each
+ * partition gets a temporary row within the transaction.
  */
 const REFRESHED = [
   {

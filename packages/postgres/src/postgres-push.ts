@@ -24,7 +24,7 @@ import { listDeliveries, purgeDelivery, replayDelivery, settleDelivered, settleD
 import type { StoredScopes } from './stored-names.js';
 import type { PostgresTables } from './tables.js';
 
-/** The parts of a storage that its push configurations need. */
+/** The dependencies of the push configurations. */
 interface PostgresPushOptions {
   readonly lifetime: StorageLifetime;
   readonly tables: PostgresTables;

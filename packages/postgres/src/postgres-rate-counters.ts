@@ -8,13 +8,13 @@ interface Row {
   readonly ends_in: number;
 }
 
-/** Windows that have ended are deleted once in so many calls. */
+/** Number of calls between two deletions of ended windows. */
 const SWEEP_EVERY = 500;
 const SWEPT_AT_ONCE = 10_000;
 
 /**
- * Counters of rates in PostgreSQL. The table is not logged: counting needs no flush to a disk, and a crash of the
- * server only begins the windows anew.
+ * Rate counters in PostgreSQL. The table is unlogged: counting needs no flush to disk, and after a crash of the server
+ * the windows restart.
  */
 export class PostgresRateCounters implements RateCounters {
   readonly #session: Session;
@@ -22,12 +22,12 @@ export class PostgresRateCounters implements RateCounters {
   readonly #sweep: string;
   #calls = 0;
 
-  /** `schema` is the name of the schema for SQL. */
+  /** `schema`: the quoted name of the schema. */
   constructor(session: Session, schema: string) {
     this.#session = session;
     const left = 'CASE WHEN w.ends <= excluded.asked THEN excluded.requests ELSE w.requests - w.taken END';
     const granted = `LEAST(${left}, GREATEST(excluded.wanted, (${left}) / ${BLOCKS}))`;
-    // Rows in the order of their keys, so that calls of several processes never wait for each other in a circle.
+    // Rows are locked in the order of their keys, so that calls of several processes cannot deadlock.
     this.#take = `
       INSERT INTO ${schema}.rate_window AS w (key, asked, ends, requests, wanted, taken, granted)
       SELECT a.key, n.ms, n.ms + a.window_ms, a.requests, a.wanted, b.granted, b.granted
@@ -67,12 +67,12 @@ export class PostgresRateCounters implements RateCounters {
   #sweepSometimes(): void {
     this.#calls += 1;
     if (this.#calls % SWEEP_EVERY !== 0) return;
-    // The next sweep deletes what this one leaves.
+    // The next sweep deletes what this one misses.
     this.#session.query({ text: this.#sweep }).catch(() => {});
   }
 }
 
-/** A key of equal length for every caller. It does not show the address or the id of the caller. */
+/** Returns a key of fixed length. It does not reveal the address or the id of the caller. */
 async function uuidOf(key: string): Promise<string> {
   return (await sha256Hex(key)).slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }

@@ -64,8 +64,8 @@ import { UnreadableTurns } from './unreadable-turns.js';
 const NOW: Sql = { name: 'now', text: 'SELECT parley.now_ms() AS now', repeatable: true };
 
 /**
- * Keeps everything in a PostgreSQL database, for any number of processes. The engine decides, and the database commits
- * if nothing has moved since. Changes of tasks that wait share a statement.
+ * Stores everything in a PostgreSQL database, for any number of processes. The engine makes the decisions, and the
+ * database commits them if the rows are unchanged. Waiting changes of tasks share a statement.
  */
 export class PostgresStorage implements TaskStorage {
   readonly shared = true;
@@ -111,8 +111,8 @@ export class PostgresStorage implements TaskStorage {
   }
 
   /**
-   * Connects, and makes or migrates the tables.
-   * @throws OptionsError for wrong options. StorageError if the server cannot be used.
+   * Connects, and creates or migrates the tables.
+   * @throws OptionsError for invalid options. StorageError if the server cannot be used.
    */
   static async open(options: PostgresStorageOptions): Promise<PostgresStorage> {
     const { clock, logger } = options;

@@ -33,10 +33,10 @@ import type { PostgresTables } from './tables.js';
 const UNIQUE_VIOLATION = '23505';
 const MOVED = { kind: 'moved' } as const;
 
-/** Ends a transaction of which a part has moved. */
+/** Rolls a transaction back because one of its rows has changed. */
 class MovedError extends Error {}
 
-/** The parts of a storage that its tasks need. */
+/** The dependencies of the tasks. */
 interface PostgresTasksOptions {
   readonly clock: Clock;
   readonly tables: PostgresTables;
@@ -45,8 +45,8 @@ interface PostgresTasksOptions {
 }
 
 /**
- * The tables of tasks for the engine. Changes that wait share a statement. A change that comes with a push
- * configuration or an idempotency key for a task that is there has a transaction of its own.
+ * The tables of tasks for the engine. Waiting changes share a statement. A change of an existing task with a push
+ * configuration or an idempotency key has its own transaction.
  */
 export class PostgresTasks implements SharedTables<PostgresHead> {
   readonly #tables: PostgresTables;
@@ -131,7 +131,7 @@ export class PostgresTasks implements SharedTables<PostgresHead> {
     return { kind: 'committed', head, isDue: change.config !== undefined };
   }
 
-  /** The change for the statement of held turns, if nothing else changes. */
+  /** Returns the change for the statement of held turns, if nothing else changes. */
   #heldChange(change: HeadChange<PostgresHead>, before: PostgresHead): HeldChange | undefined {
     const { task, epoch, lease, counts, checkpoint } = change;
     const { holder, pk } = before;
@@ -160,7 +160,7 @@ export class PostgresTasks implements SharedTables<PostgresHead> {
     return { kind: 'committed', head, isDue: false, ...(cancel !== null && { cancel: parseCancel(cancel) }) };
   }
 
-  /** Locks the key first, then the task, as the statement that creates tasks does. */
+  /** Locks the key before the task, in the same order as the statement that creates tasks. */
   async #changeWithKey(
     { task, key, config }: HeadChange<PostgresHead>,
     prepared: PreparedChange,
@@ -179,7 +179,7 @@ export class PostgresTasks implements SharedTables<PostgresHead> {
         const { seq, now } = changed;
         const { id } = config.config;
         const text = JSON.stringify(config.config);
-        // Records that came meanwhile are before the message.
+        // Records committed in the meantime are before the message.
         await putConfig(tables, { pk, part, seq }, { id, config: text, position: seq, now });
         return { ...changed, isDue: true };
       });
@@ -190,7 +190,7 @@ export class PostgresTasks implements SharedTables<PostgresHead> {
   }
 }
 
-/** The head of a task after a change. */
+/** Returns the head of a task after a change. */
 function headAfter(change: HeadChange<PostgresHead>, before: PostgresHead, { seq, began, now }: Changed): PostgresHead {
   const { epoch, turns, queue, lease, append } = change;
   const state = append?.head.status.state ?? before.state;

@@ -16,7 +16,7 @@ import { StoredScopes } from './stored-names.js';
 import { PostgresTables, type Sql } from './tables.js';
 import { keyRow, PUT_KEYS, PUT_TASKS, taskRow } from './write-copies.js';
 
-/** Longest time of a statement. A batch has a few megabytes, or one long log. */
+/** Time limit of a statement in ms. A batch has a few megabytes, or one long log. */
 const STATEMENT_MS = 300_000;
 const ALIVE: Sql = {
   name: 'alive-nodes',
@@ -24,7 +24,7 @@ const ALIVE: Sql = {
   repeatable: true,
 };
 
-/** A PostgreSQL database as one end of a copy. It cannot keep servers away that start during the copy. */
+/** A PostgreSQL database as source or target of a copy. It cannot exclude servers that start during the copy. */
 export class PostgresTransfer implements TaskTransfer {
   readonly #connections: PostgresConnections;
   readonly #tables: PostgresTables;
@@ -39,7 +39,7 @@ export class PostgresTransfer implements TaskTransfer {
   }
 
   /**
-   * Connects. The tables of a target are made or migrated, those of a source must be of this version.
+   * Connects. The tables of a target are created or migrated, those of a source must be of this version.
    * @throws StorageError if the database cannot be used, or a server has used it in the last seconds.
    */
   static async open(options: PostgresStorageOptions, role: 'source' | 'target'): Promise<PostgresTransfer> {

@@ -20,19 +20,19 @@ interface PostgresWakeupsOptions {
 
 /** The first wake-up is sent at once. Those of the next 10 ms share a statement. */
 const COLLECT_MS = 10;
-/** Wake-ups that wait at most. More are dropped: their receivers look by themselves. */
+/** Maximum number of waiting wake-ups. Further ones are dropped, because their receivers also poll. */
 const MAX_WAITING = 20_000;
-/** Payloads of one statement at most. */
+/** Maximum number of payloads in one statement. */
 const MAX_PAYLOADS = 64;
 
-/** Sets nothing that has to survive a crash, so that its commit waits for no disk. */
+/** Nothing of it must survive a crash, so its commit does not wait for a disk. */
 const NOTIFY = `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, payload)
   FROM unnest($2::text[]) AS payload`;
 
 /**
- * Wake-ups by LISTEN and NOTIFY. They reach listeners of this process at once. Other processes get them after the
- * commit that they tell of, by a statement of its own. A NOTIFY within transactions would make commits wait for each
- * other. Behind a transaction pooler no connection can listen. There the processes leave wake-ups in a table.
+ * Wake-ups by LISTEN and NOTIFY. Listeners of this process get them at once. Other processes get them after the commit
+ * of the change, by a separate statement, because NOTIFY within transactions would serialize commits. Behind a
+ * transaction pooler no connection can listen. There the processes write wake-ups to a table.
  */
 export class PostgresWakeups implements Wakeups {
   readonly #options: PostgresWakeupsOptions;
@@ -60,7 +60,7 @@ export class PostgresWakeups implements Wakeups {
     this.#table = listenConnection ? undefined : new WakeupTable({ connections, clock, receive });
   }
 
-  /** Begins to listen. A server that does not answer now is tried again and again. */
+  /** Starts to listen. Failed attempts are repeated. */
   async start(): Promise<void> {
     const [row] = await this.#options.connections.query<{ readonly id: string }>({
       text: 'SELECT gen_random_uuid()::text AS id',
@@ -91,7 +91,7 @@ export class PostgresWakeups implements Wakeups {
     this.#publish({ kind: 'delivery', agent });
   }
 
-  /** Sends what waits: a closing process has just given its turns to others. */
+  /** Sends the waiting wake-ups: a closing process has just released its turns. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#cancelFlush?.();
@@ -131,7 +131,7 @@ export class PostgresWakeups implements Wakeups {
     if (this.#waiting.size > 0 && !this.#isClosed) this.#flushLater();
   }
 
-  /** Sends the wake-ups that wait now. */
+  /** Sends the waiting wake-ups. */
   async #send(): Promise<void> {
     const payloads = payloadsOf(this.#sender, this.#waiting);
     this.#waiting = new Set();
@@ -143,7 +143,7 @@ export class PostgresWakeups implements Wakeups {
         await connections.urgent.query({ text: NOTIFY, values: [this.#channel, some], name: 'notify' });
       }
     } catch {
-      // The connections tell of an outage. Receivers look by themselves.
+      // The connections report the outage. Receivers also poll.
     }
   }
 

@@ -21,7 +21,7 @@ export interface RecordFields {
   readonly m?: string | null;
 }
 
-/** The changes of a turn that waits or runs. `ready`: false gives it to a node, true gives it back. */
+/** The changes of a waiting or running turn. `ready`: false if a node holds it, true if it can be claimed. */
 interface TurnFields {
   turn: number;
   ready?: boolean;
@@ -35,28 +35,28 @@ interface TurnFields {
 
 /** A change of a task for the statement that changes tasks. */
 export interface PreparedChange extends Partial<AppendFields>, Partial<AddedFields> {
-  /** Its place in the batch. */
+  /** Its index in the batch. */
   n: number;
   readonly pk: number;
   readonly part: number;
-  /** The version that the task must have. */
+  /** The expected version of the task. */
   readonly version: number;
-  /** True if the version stays: the change adds records, and no other decision rests on them. */
+  /** True if the version does not change: the change only adds records, which affect no other decision. */
   readonly stays: boolean;
   readonly epoch: number;
   readonly turns: number;
-  /** Absent: as before. */
+  /** Absent: unchanged. */
   readonly held?: number;
   readonly queued: number;
-  /** The turn that goes. 0: all of them. */
+  /** The turn to remove. 0: all of them. */
   readonly drops?: number;
   readonly changed?: readonly TurnFields[];
-  /** About its length in the statement. */
+  /** Its approximate length in the statement. */
   readonly length: number;
 }
 
 interface AppendFields {
-  /** The last record that the task must have. */
+  /** The expected last record of the task. */
   readonly after: number;
   readonly seq: number;
   readonly began: number;
@@ -98,7 +98,7 @@ export const TURN_FIELDS = `turn integer, ready boolean, node text, lease_ms big
   hand_overs integer, checkpoint text, cancel text`;
 export const RECORD_FIELDS = 'q integer, t integer, e text, h text, m text';
 
-/** A change of a task that is there, as the statement wants it. */
+/** Returns a change of an existing task in the form for the statement. */
 export function preparedChange(
   scopes: StoredScopes,
   change: HeadChange<PostgresHead>,
@@ -126,15 +126,15 @@ export function preparedChange(
   };
 }
 
-/** The holder of a task after a change, unless the change gives a lease. */
+/** Returns the holder of a task after a change that grants no lease. */
 export function keptHolder({ lease, queue }: HeadChange<PostgresHead>, before: PostgresHead): Holder | undefined {
   const { holder } = before;
   return lease === undefined && queue.some(({ turn }) => turn === holder?.turn) ? holder : undefined;
 }
 
 /**
- * True for a change after which each decision but that about the next append is the same. So a turn that writes many
- * records keeps no other process from its task.
+ * True for a change that affects only decisions about the next append. So a turn that writes many records does not
+ * block other processes from its task.
  */
 export function keepsVersion(
   { append, adds, drops, lease, epoch, cancel, config, key }: HeadChange<PostgresHead>,
@@ -204,7 +204,7 @@ function changedTurns(change: HeadChange<PostgresHead>, before: PostgresHead): r
   return [...changed.values()].filter(({ turn }) => queue.some((left) => left.turn === turn));
 }
 
-/** Records as statements want them. */
+/** Returns records in the form for statements. */
 export function preparedRecords(records: readonly LogRecord[]): readonly RecordFields[] {
   return records.map(({ seq, turn, text, history, metadata }) => ({
     q: seq,

@@ -5,7 +5,7 @@ import { indexForm, keyFields, type StoredScope } from './stored-names.js';
 import type { Sql, Tables } from './tables.js';
 
 /**
- * Locks a task until the transaction ends. Its version grows, because decisions about it rest on the count of its
+ * Locks a task until the transaction ends. Increases its version, because decisions depend on the number of its
  * configurations.
  */
 const LOCK: Sql = {
@@ -24,7 +24,7 @@ async function lockTask(
   return task;
 }
 
-/** Adds or replaces a push configuration, if its task has room for it. Runs in a transaction. */
+/** Inserts or replaces a push configuration, within the limit of its task. Must run in a transaction. */
 export async function putPushConfig(
   tables: Tables,
   scope: StoredScope,
@@ -54,7 +54,7 @@ const PUSHES: Sql = {
     WHERE pk = $1 AND part = $2`,
 };
 
-/** Removes a push configuration; false if the scope has no such task. Runs in a transaction. */
+/** Deletes a push configuration; false if the scope has no such task. Must run in a transaction. */
 export async function deletePushConfig(
   tables: Tables,
   scope: StoredScope,
@@ -94,21 +94,21 @@ const PAGE: Sql = {
   repeatable: true,
 };
 
-/** The push configurations that a read asks for. */
+/** A filter of the push configurations of a task. */
 interface PushConfigQuery {
   readonly scope: Scope;
   readonly taskId: string;
-  /** The only one. */
+  /** The id of the only one. */
   readonly id?: string;
-  /** Those after this id. */
+  /** The id after which the range begins. */
   readonly cursor?: string;
   readonly limit: number;
 }
 
 /**
- * Push configurations of a task in order of their ids; `undefined` if the scope has no such task. Leaves out those that
+ * Returns push configurations of a task, ordered by id; `undefined` if the scope has no such task. Skips those that
  * cannot be read.
- * @throws UnreadableTaskError if the query is for one that cannot be read.
+ * @throws UnreadableTaskError if the query is for a single one that cannot be read.
  */
 export async function readPushConfigs(
   { tables, scopes, unreadable }: ReadSources,

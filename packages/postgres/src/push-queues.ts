@@ -17,19 +17,19 @@ export interface LockedTask {
   readonly seq: number;
 }
 
-/** The columns of a queue of deliveries that a statement writes. */
+/** The columns of a delivery queue that a statement writes. */
 export const QUEUE_COLUMNS = 'position, due, attempts, last_status, parked, epoch, node, lease_end, trace';
 /** The columns of the head of a queue `c`. */
 export const HEAD_COLUMNS = `c.position, c.due, c.attempts, c.last_status AS status, c.parked, c.epoch, c.node,
   c.lease_end AS "leaseEnd", c.trace`;
 
-/** The head of a row, whose names are stored as texts. */
+/** Returns the head of a row with encoded texts. */
 export function headOfRow({ parked, node, ...row }: DeliveryHeadRow): DeliveryHead {
   const [reason, holder] = [parked, node].map((text) => (text === null ? null : nameOf(text)));
   return deliveryHeadOf({ ...row, parked: reason ?? null, node: holder ?? null });
 }
 
-/** The values of a head, in the order of `QUEUE_COLUMNS`. */
+/** Returns the values of a head, in the order of `QUEUE_COLUMNS`. */
 export function queueValues(head: DeliveryHead): readonly (string | number | null)[] {
   return deliveryValues(head).map((value) => (typeof value === 'string' ? textOfName(value) : value));
 }
@@ -57,7 +57,7 @@ const ROOM: Sql = {
     FROM parley.push_config WHERE task = $1 AND part = $2`,
 };
 
-/** True if a locked task has room for a push configuration. */
+/** True if a locked task can have the push configuration. */
 export async function hasRoom(
   tables: Tables,
   { pk, part }: LockedTask,
@@ -68,7 +68,7 @@ export async function hasRoom(
   return hasRoomFor({ countConfigs: () => ({ count, isKnown: known > 0 }) }, undefined, config);
 }
 
-/** Adds or replaces a push configuration of a locked task. The queue of a new one begins behind `position`. */
+/** Inserts or replaces a push configuration of a locked task. The queue of a new one begins after `position`. */
 export async function putConfig(
   tables: Tables,
   { pk, part, seq: last }: LockedTask,

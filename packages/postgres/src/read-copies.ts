@@ -42,7 +42,7 @@ const TARGET_COUNTS: Sql = {
   text: `SELECT ${TABLES}, (${KEY_COUNT}) AS keys`,
   repeatable: true,
 };
-/** Only tasks have the names of their scope. Keys of a scope without tasks are not copied: they expire in minutes. */
+/** Only tasks store the names of their scope. Keys of a scope without tasks are not copied: they expire in minutes. */
 const SOURCE_COUNTS: Sql = {
   name: 'count-source',
   text: `SELECT ${TABLES}, (${KEY_COUNT} AND ${HAS_TASK}) AS keys`,
@@ -122,14 +122,14 @@ async function copiedTask(tables: Tables, scopes: StoredScopes, row: TaskColumns
     turns: await tables.query<CopiedTurn>(TURNS, pk, part),
     pushConfigs: configs.map(({ parked, ...config }) => ({
       ...config,
-      // The column of the id may be a hash.
+      // The column of the id may contain a hash.
       id: (JSON.parse(config.config) as { readonly id: string }).id,
       parked: parked === null ? null : nameOf(parked),
     })),
   };
 }
 
-/** Reads the keys whose outcome is known, those first that expire first. */
+/** Reads the keys with an outcome, earliest expiry first. */
 export async function* copiedKeys(tables: Tables): AsyncGenerator<CopiedKey> {
   interface Row extends Pick<TaskColumns, 'agent' | 'tenant' | 'owner'> {
     readonly key: string;

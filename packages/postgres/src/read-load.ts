@@ -1,7 +1,7 @@
 import { oldestWaits, type StorageLoad } from 'parley-a2a/storage-engine';
 import type { Sql, Tables } from './tables.js';
 
-/** The work that waits. Without any, its times are `null`. */
+/** The amount of waiting work. Without any, its times are `null`. */
 interface CheckRow {
   readonly now: number;
   readonly waiting: number;
@@ -10,7 +10,7 @@ interface CheckRow {
   readonly due: number | null;
 }
 
-/** Writes a row of no meaning, and reads the work that waits. */
+/** Writes a meaningless row, and reads the amount of waiting work. */
 const CHECK: Sql = {
   name: 'check',
   text: `WITH w AS (
@@ -23,7 +23,7 @@ const CHECK: Sql = {
     ) e, (SELECT count(*) AS pending, min(due) AS due FROM parley.push_config WHERE due IS NOT NULL) p`,
 };
 
-/** Writes something of no meaning, and reads the work that waits. */
+/** Writes a meaningless row, and returns the amount of waiting work. */
 export async function readLoad(tables: Tables): Promise<StorageLoad> {
   const [row] = await tables.query<CheckRow>(CHECK);
   const { now = 0, waiting = 0, arrived, pendingDeliveries = 0, due } = row ?? {};

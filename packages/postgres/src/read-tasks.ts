@@ -39,7 +39,7 @@ interface Row {
 const KEYS = 'json_to_recordset($1::json) AS i(n integer, part smallint, scope uuid, id text)';
 const OF_KEY = 't.part = i.part AND t.id = i.id AND t.scope IS NOT DISTINCT FROM i.scope';
 
-/** One statement reads task and log, so that both are of the same moment. Each part is looked up by an index. */
+/** One statement reads task and log in one snapshot. Each part uses an index. */
 const TASKS: Sql = {
   name: 'read-tasks',
   text: `WITH t AS MATERIALIZED (
@@ -63,7 +63,7 @@ const TASKS: Sql = {
   repeatable: true,
 };
 
-/** The tables of a storage, and the listener for tasks that cannot be read. */
+/** The tables of a storage, and the log for unreadable tasks. */
 export interface ReadSources {
   readonly tables: Tables;
   readonly scopes: StoredScopes;
@@ -71,7 +71,7 @@ export interface ReadSources {
 }
 
 /**
- * Reads a whole task; `undefined` if it is not there.
+ * Reads a whole task; `undefined` if it does not exist.
  * @throws UnreadableTaskError
  */
 export async function readTask(
@@ -85,10 +85,7 @@ export async function readTask(
   });
 }
 
-/**
- * Reads whole tasks, in the order of the keys; `undefined` for a task that is not there. The error is in the place of a
- * task whose rows cannot be read.
- */
+/** Reads whole tasks, in the order of the keys; `undefined` for a missing task, and an error for an unreadable one. */
 export async function readTasksApart(
   tables: Tables,
   scopes: StoredScopes,
@@ -131,7 +128,7 @@ const HEADS: Sql = {
   repeatable: true,
 };
 
-/** The progress of tasks, in the order of the keys. */
+/** Reads the progress of tasks, in the order of the keys. */
 export async function readHeads(
   tables: Tables,
   scopes: StoredScopes,
@@ -151,7 +148,7 @@ function keysJson(scopes: StoredScopes, keys: readonly TaskKey[]): string {
   return JSON.stringify(keys.map((key, n) => ({ n, ...keyFields(scopes.of(key.scope), key) })));
 }
 
-/** Records of one read at most. */
+/** Maximum number of records in one read. */
 const PAGE = 1_000;
 const RECORDS: Sql = {
   name: 'read-records',
@@ -169,7 +166,7 @@ const RECORDS: Sql = {
 };
 
 /**
- * Records of a task after a sequence number, until their events have `maxBytes` of JSON.
+ * Reads records of a task after a sequence number, up to `maxBytes` of JSON of their events.
  * @throws UnreadableTaskError
  */
 export async function readRecords(

@@ -1,28 +1,28 @@
 import { FIRST_SCHEMA } from './first-schema.js';
 import { WAKEUP_SCHEMA } from './wakeup-table.js';
 
-/** The place of the tables. */
+/** The location of the tables. */
 export interface SchemaPlace {
-  /** The name of the schema for SQL, in quotes. */
+  /** The quoted name of the schema. */
   readonly schema: string;
   /** Partitions of each large table, from 1 to 256. */
   readonly partitions: number;
 }
 
-/** One step of the schema. A step that was released never changes. */
+/** One step of the schema. A released step never changes. */
 export interface SchemaChange {
-  /** Sorts behind the names of the steps before it. */
+  /** Must sort after the names of earlier steps. */
   readonly name: string;
-  /** The statements of the step, for one transaction. The schema is there. */
+  /** Returns the statements of the step, for one transaction. The schema exists. */
   statements(place: SchemaPlace): readonly string[];
   /**
-   * The column that the step adds, if that is all it does. Earlier versions run beside it: they do not see the step,
-   * because the column alone tells that it is done.
+   * The column that the step adds, if it does nothing else. Then the existence of the column marks the step as done.
+   * Earlier versions that still run do not see the step.
    */
   readonly column?: { readonly table: string; readonly name: string };
 }
 
-/** The time at which the message of a turn arrived. Turns of earlier versions have none. */
+/** The arrival time of the message of a turn. Null for turns of earlier versions. */
 const ARRIVAL_SCHEMA: SchemaChange = {
   name: '0003',
   statements: ({ schema }) => [
@@ -31,7 +31,7 @@ const ARRIVAL_SCHEMA: SchemaChange = {
   ],
 };
 
-/** Columns with texts of users that no statement looks for. */
+/** Columns with texts of users that no statement searches. */
 const CONTENT: Readonly<Record<string, readonly string[]>> = {
   task: ['owner', 'full_id', 'context_id', 'status', 'snapshot_status', 'metadata', 'history', 'artifacts'],
   task_record: ['event', 'history', 'metadata'],
@@ -41,8 +41,8 @@ const CONTENT: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The owners whose new data are refused, and the scopes of idempotency keys by their names: a key may have no task.
- * Keys of earlier versions have no names. They are found by the hash of their scope, or expire.
+ * Blocked owners, and the names of the scopes of idempotency keys, because a key may have no task. Keys of earlier
+ * versions have no names. They are found by the hash of their scope, or expire.
  */
 const OWNER_SCHEMA: SchemaChange = {
   name: '0004',
@@ -51,7 +51,8 @@ const OWNER_SCHEMA: SchemaChange = {
       name text PRIMARY KEY, owner text, agent text, tenant text, until bigint NOT NULL
     )`,
     `ALTER TABLE ${schema}.idempotency ADD COLUMN agent text, ADD COLUMN tenant text, ADD COLUMN owner text`,
-    // The planner keeps values of rows that are gone. The same type again removes them, and rewrites nothing.
+    // The planner's statistics contain values of deleted rows. Setting the same type again removes them without
+    // rewriting the table.
     ...Object.entries(CONTENT).map(([table, columns]) => {
       const changes = columns.map((name) => `ALTER COLUMN ${name} TYPE text, ALTER COLUMN ${name} SET STATISTICS 0`);
       return `ALTER TABLE ${schema}.${table} ${changes.join(', ')}`;
@@ -60,10 +61,9 @@ const OWNER_SCHEMA: SchemaChange = {
 };
 
 /**
- * The version of a task. It grows with each change after which a decision about the task may be another one. Records of
- * a turn that goes on leave it as it is. Processes of earlier versions do not write it: a trigger does it for them.
- * They write a request to cancel into the table execution only. So during an upgrade, one of two requests at the same
- * time may lose its metadata.
+ * The version of a task. It increases with each change that can affect a decision about the task. Records of a running
+ * turn do not change it. Processes of earlier versions do not write it: a trigger does. They write a request to cancel
+ * only into the table execution. So during an upgrade, one of two concurrent requests may lose its metadata.
  */
 const VERSION_SCHEMA: SchemaChange = {
   name: '0005',
@@ -80,7 +80,7 @@ const VERSION_SCHEMA: SchemaChange = {
   ],
 };
 
-/** The text that a failed delivery leaves for the spans of the next attempt. */
+/** The trace text of a failed delivery, for the spans of the next attempt. */
 const TRACE_SCHEMA: SchemaChange = {
   name: '0006',
   column: { table: 'push_config', name: 'trace' },

@@ -33,7 +33,7 @@ interface LockedRow extends DeliveryHeadRow {
   readonly now: number;
 }
 
-// The lock on the task comes first, as in an append. So no record comes while the queue is written.
+// Locks the task first, like an append, so that no record is appended while the queue is written.
 const LOCK_TASK: Sql = {
   name: 'share-task',
   text: 'SELECT pk FROM parley.task WHERE part = $1 AND id = $3 AND scope IS NOT DISTINCT FROM $2::uuid FOR SHARE',
@@ -51,8 +51,8 @@ const WRITE: Sql = {
 };
 
 /**
- * Lets the engine decide about a queue that the transaction locks, with the log of its task. Writes its head if the
- * engine has changed it.
+ * Lets the engine decide about a queue that the transaction locks, with the log of its task. Writes the head if it has
+ * changed.
  */
 async function changeQueue<Answer>(
   tables: Tables,
@@ -77,8 +77,8 @@ async function changeQueue<Answer>(
 }
 
 /**
- * The plain settlement: the holder has delivered records. It writes nothing for any other. The lock on the task comes
- * first, as in an append, so that no record comes between its read and the write of the queue.
+ * Settles the most frequent outcome: the holder has delivered records. It writes nothing for any other. Locks the task
+ * first, like an append, so that no record is appended between its read and the write of the queue.
  */
 const DELIVERED: Sql = {
   name: 'settle-delivered',
@@ -97,7 +97,10 @@ const DELIVERED: Sql = {
     RETURNING c.due IS NOT NULL AND (c.node IS NULL OR c.lease_end <= clock.now) AS ready`,
 };
 
-/** Settles a delivery in one statement. `undefined` if it is not plain. `isReady`: a node can claim the queue again. */
+/**
+ * Settles a delivery in one statement. `undefined` if the outcome needs the engine. `isReady`: a node can claim the
+ * queue again.
+ */
 export async function settleDelivered(
   tables: Tables,
   scopes: StoredScopes,
@@ -111,7 +114,7 @@ export async function settleDelivered(
   return row && { kind: 'settled', isReady: row.ready };
 }
 
-/** Settles an attempt. Runs in a transaction. */
+/** Stores the outcome of an attempt. Must run in a transaction. */
 export function settleDelivery(
   tables: Tables,
   scopes: StoredScopes,
@@ -122,7 +125,7 @@ export function settleDelivery(
   );
 }
 
-/** Makes a queue due again. Runs in a transaction. */
+/** Makes a queue due again. Must run in a transaction. */
 export function replayDelivery(
   tables: Tables,
   scopes: StoredScopes,
@@ -133,7 +136,7 @@ export function replayDelivery(
   );
 }
 
-/** Gives up the pending records of a queue; false if there is no such queue. Runs in a transaction. */
+/** Drops the pending records of a queue; false if there is no such queue. Must run in a transaction. */
 export function purgeDelivery(tables: Tables, scopes: StoredScopes, queue: DeliveryKey): Promise<boolean> {
   return changeQueue(tables, { scopes, queue }, (engine, found, now) => purgeQueue(engine, found, now));
 }
@@ -161,7 +164,7 @@ function listOf(name: string, ofAgents: string): Sql {
 const LIST = listOf('list-deliveries', 'c.agent = ANY ($1::text[])');
 const LIST_ALL = listOf('list-all-deliveries', '$1::text[] IS NULL');
 
-/** A page of the queues of deliveries. */
+/** Returns a page of the delivery queues. */
 export async function listDeliveries(
   tables: Tables,
   scopes: StoredScopes,

@@ -2,13 +2,13 @@ import { type Retention, type Swept, sweepTimes } from 'parley-a2a/storage-engin
 import { forgetNodes } from './nodes.js';
 import type { Sql, Tables } from './tables.js';
 
-/** One process at a time sweeps. */
+/** Only one process sweeps at a time. */
 const LOCK: Sql = {
   name: 'sweep-lock',
   text: "SELECT pg_try_advisory_xact_lock(hashtext('parley.task'), 1) AS locked, parley.now_ms() AS now",
 };
 
-/** A clock that was ahead has given ends in the future. They count as now. */
+/** Corrects end times in the future, after a clock was ahead. */
 const CLOCK_BACK: Sql = {
   name: 'sweep-clock',
   text: 'UPDATE parley.task SET ended = $1 WHERE ended > $1',
@@ -25,7 +25,7 @@ const KEYS: Sql = {
     SELECT count(*) AS removed FROM d`,
 };
 
-/** The oldest records of the tasks in `f`, as far as the limit goes. */
+/** Deletes the oldest records of the tasks in `f`, within the limit. */
 const REMOVE_RECORDS = `g AS (
       SELECT pk, part, seq, floor, bytes, least(seq, floor + $1 - (total - seq + floor - 1) - 1) AS upto
       FROM (SELECT *, sum(seq - floor + 1) OVER (ORDER BY log_ended, pk) AS total FROM f) f
@@ -43,7 +43,7 @@ const REMOVE_RECORDS = `g AS (
     )
     SELECT coalesce(sum(upto - floor + 1), 0)::bigint AS removed FROM g`;
 
-// A pending delivery keeps the log of its task as long as the task stays.
+// A pending delivery keeps the log of its task until the task is deleted.
 const LOGS: Sql = {
   name: 'sweep-logs',
   text: `WITH f AS MATERIALIZED (
@@ -60,7 +60,7 @@ const LOG_BYTES: Sql = {
   name: 'log-bytes',
   text: 'SELECT coalesce(sum(bytes), 0)::bigint AS bytes FROM parley.task WHERE log_ended IS NOT NULL',
 };
-/** The logs of the tasks that ended first, until the others are small enough. */
+/** Selects the logs of the earliest finished tasks, until the others are within the limit of bytes. */
 const LARGE_LOGS: Sql = {
   name: 'sweep-large-logs',
   text: `WITH o AS MATERIALIZED (
@@ -113,11 +113,12 @@ const FOLD: Sql = {
     )
     SELECT count(*) AS folded FROM d`,
 };
-/** Changes of one transaction at most. */
+/** Maximum number of changes in one transaction. */
 const FOLDED = 20_000;
 
 /**
- * Adds changes of counters to the sums, unless another process does. True if there are more. Runs in a transaction.
+ * Adds changes of counters to the sums, unless another process does. Returns true if there are more. Must run in a
+ * transaction.
  */
 export async function foldCounts(tables: Tables): Promise<boolean> {
   const [held] = await tables.query<{ readonly locked: boolean }>(LOCK);
@@ -126,7 +127,7 @@ export async function foldCounts(tables: Tables): Promise<boolean> {
   return row?.folded === FOLDED;
 }
 
-/** Removes what has been kept long enough. Does nothing while another process sweeps. Runs in a transaction. */
+/** Deletes rows past their retention. Does nothing while another process sweeps. Must run in a transaction. */
 export async function sweepOnce(
   tables: Tables,
   retention: Retention,

@@ -1,27 +1,27 @@
 import type { PostgresConnections, Session } from './connections.js';
 
-/** A statement with a fixed text. The text names the schema `parley`. */
+/** A statement with a fixed text, in which the schema is named `parley`. */
 export interface Sql {
   /**
-   * Unique, and shorter than 64 bytes: the name of the prepared statement. A statement without a name is planned each
-   * time, for the tables as they are then.
+   * Unique, and shorter than 64 bytes: the name of the prepared statement. A statement without a name is planned at
+   * each call, for the current size of the tables.
    */
   readonly name?: string;
   readonly text: string;
-  /** The statement only reads. */
+  /** True if the statement only reads. */
   readonly repeatable?: true;
 }
 
 /** A value of a parameter. */
 export type SqlValue = string | number | boolean | null | readonly string[];
 
-/** Runs statements on the tables. Columns of 64 bits come as numbers. */
+/** Runs statements on the tables. 64-bit integers are converted to numbers. */
 export interface Tables {
   /** @throws PostgresError */
   query<Row>(sql: Sql, ...values: readonly SqlValue[]): Promise<readonly Row[]>;
 }
 
-/** The tables of a storage, in the schema that the operator chose. */
+/** The tables of a storage, in the configured schema. */
 export class PostgresTables implements Tables {
   /** For calls about leases, which do not wait for other calls. */
   readonly urgent: Tables;
@@ -38,8 +38,8 @@ export class PostgresTables implements Tables {
   }
 
   /**
-   * Runs statements in one transaction. `work` runs again if the transaction met another one. `statementTimeoutMs`:
-   * default that of the options.
+   * Runs statements in one transaction. `work` is repeated after a conflict with another transaction.
+   * `statementTimeoutMs`: default that of the options.
    */
   transaction<R>(work: (tables: Tables) => Promise<R>, statementTimeoutMs?: number): Promise<R> {
     const limits = statementTimeoutMs === undefined ? {} : { statementTimeoutMs };

@@ -10,7 +10,7 @@ export interface UnreadableTurn {
   readonly error: unknown;
 }
 
-/** A turn without a node that is not ready: no claim takes it. */
+/** Makes a turn neither held nor ready, so that no claim finds it. */
 const SET_ASIDE: Sql = {
   name: 'set-turn-aside',
   text: `UPDATE parley.execution e SET node = NULL, lease_end = 0, ready = false
@@ -19,9 +19,9 @@ const SET_ASIDE: Sql = {
       AND e.task = t.pk AND e.part = t.part AND e.turn = t.held`,
 };
 
-/** Claimed turns whose rows cannot be read. They are taken out of the queue, and the log hears of them. */
+/** Claimed turns whose rows cannot be read. They are removed from the queue, and their tasks are logged. */
 export class UnreadableTurns extends ToldTasks {
-  /** Sets turns aside that this process has claimed: no node claims them again. */
+  /** Excludes turns that this process has claimed from further claims of all nodes. */
   async setAside(tables: Tables, scopes: StoredScopes, turns: readonly UnreadableTurn[]): Promise<void> {
     for (const { key, turn, epoch, error } of turns) {
       const { part, scope, id } = keyFields(scopes.of(key.scope), key);

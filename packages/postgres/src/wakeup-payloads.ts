@@ -13,10 +13,10 @@ interface ReadPayload {
   readonly wakeups: readonly Wakeup[];
 }
 
-/** PostgreSQL takes payloads below 8,000 bytes. */
+/** Maximum bytes of a payload: PostgreSQL accepts less than 8,000. */
 const PAYLOAD_BYTES = 7_990;
 
-/** The text of a wake-up within a payload. Equal wake-ups have equal texts. */
+/** Returns the text of a wake-up within a payload. Equal wake-ups have equal texts. */
 export function wakeupText(wakeup: Wakeup): string {
   if ('agent' in wakeup) return JSON.stringify([wakeup.kind, wakeup.agent]);
   const { scope, id } = wakeup.key;
@@ -24,8 +24,8 @@ export function wakeupText(wakeup: Wakeup): string {
 }
 
 /**
- * Packs wake-ups into as few payloads as possible. Leaves out a wake-up that is too long for a payload: its receivers
- * look by themselves.
+ * Packs wake-ups into as few payloads as possible. Drops a wake-up that is too long for a payload, because its
+ * receivers also poll.
  */
 export function payloadsOf(sender: string, texts: Iterable<string>): string[] {
   const start = `[${JSON.stringify(sender)}`;
@@ -33,7 +33,7 @@ export function payloadsOf(sender: string, texts: Iterable<string>): string[] {
   let payload = start;
   let bytes = start.length;
   for (const text of texts) {
-    // A comma comes before it, and a bracket at the end.
+    // Includes the comma before it. The closing bracket is counted separately.
     const size = Buffer.byteLength(text) + 1;
     if (start.length + size + 1 > PAYLOAD_BYTES) continue;
     if (bytes + size + 1 > PAYLOAD_BYTES) {
@@ -48,7 +48,7 @@ export function payloadsOf(sender: string, texts: Iterable<string>): string[] {
   return payloads;
 }
 
-/** Reads a payload. Leaves out what is no wake-up: other programs can send on the same channel. */
+/** Parses a payload. Skips invalid wake-ups, because other programs can send on the same channel. */
 export function readPayload(text: string): ReadPayload {
   let values: unknown;
   try {

@@ -2,7 +2,7 @@ import type { Clock } from 'parley-a2a/storage-engine';
 import type { PostgresConnections } from './connections.js';
 import type { SchemaChange } from './schema.js';
 
-/** The table for wake-ups. It needs to survive no crash. */
+/** The table of wake-ups. Unlogged, because it may be lost. */
 export const WAKEUP_SCHEMA: SchemaChange = {
   name: '0002',
   statements: ({ schema }) => [
@@ -20,18 +20,18 @@ interface WakeupTableOptions {
 }
 
 const LOOK_MS = 250;
-/** A row can become visible so much later than rows with higher numbers. */
+/** Maximum delay in ms with which a row can become visible after rows with higher numbers. */
 const LATE_MS = 2_000;
-/** Rows are deleted after this time. */
+/** Time in ms after which rows are deleted. */
 const KEEP_MS = 10_000;
-/** Looks between two deletions. */
+/** Number of polls between two deletions. */
 const LOOKS_PER_DELETION = 20;
 const ROWS = 1_000;
 
-/** Wake-ups in a table, for processes that cannot listen. A process looks every 250 ms. */
+/** Wake-ups in a table, for processes that cannot listen. A process polls every 250 ms. */
 export class WakeupTable {
   readonly #options: WakeupTableOptions;
-  /** The numbers of rows that were received. Another look finds them again. */
+  /** The numbers of received rows, because a later poll finds them again. */
   #seen = new Set<number>();
   #looks = 0;
   #cancelLook: () => void = () => {};
@@ -41,7 +41,7 @@ export class WakeupTable {
     this.#options = options;
   }
 
-  /** Begins to look. */
+  /** Starts to poll. */
   start(): void {
     this.#lookLater();
   }
@@ -51,7 +51,7 @@ export class WakeupTable {
     this.#cancelLook();
   }
 
-  /** Leaves payloads for other processes. */
+  /** Writes payloads for other processes. */
   async put(payloads: readonly string[]): Promise<void> {
     const { connections } = this.#options;
     const { schema } = connections;
@@ -66,7 +66,7 @@ export class WakeupTable {
     this.#cancelLook = this.#options.clock.after(LOOK_MS, () => {
       this.#look().then(
         () => this.#lookLater(),
-        // The connections tell of an outage.
+        // The connections report the outage.
         () => this.#lookLater(),
       );
     });

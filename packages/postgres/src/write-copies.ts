@@ -3,8 +3,8 @@ import { contextHash, fullText, indexForm, type StoredScopes, scopeColumns, text
 import type { Sql } from './tables.js';
 
 /**
- * Writes tasks with all that hangs on them. Leaves out a task whose id is taken in its scope. Answers the number of
- * written tasks.
+ * Inserts tasks with everything that belongs to them. Skips a task whose id exists in its scope. Returns the number of
+ * inserted tasks.
  */
 export const PUT_TASKS: Sql = {
   name: 'put-tasks',
@@ -60,7 +60,7 @@ export const PUT_TASKS: Sql = {
     SELECT count(*) AS tasks FROM c`,
 };
 
-/** Writes keys with their outcomes. Leaves out keys that their scope has. */
+/** Inserts keys with their outcomes. Skips existing keys. */
 export const PUT_KEYS: Sql = {
   name: 'put-keys',
   text: `INSERT INTO parley.idempotency (scope, expires, turn, part, key, digest, task_id, full_task_id, reply, agent,
@@ -71,7 +71,7 @@ export const PUT_KEYS: Sql = {
     ON CONFLICT (scope, key, part) DO NOTHING`,
 };
 
-/** A task for `PUT_TASKS`. Its number keeps the order of the tasks. */
+/** Returns the row of a task for `PUT_TASKS`. `n` keeps the order of the tasks. */
 export function taskRow(scopes: StoredScopes, copy: CopiedTask, n: number): object {
   const { hash, part } = scopes.of(copy.scope);
   const { agent, tenant, owner } = copy.scope;
@@ -111,7 +111,7 @@ export function taskRow(scopes: StoredScopes, copy: CopiedTask, n: number): obje
   };
 }
 
-/** A key for `PUT_KEYS`. */
+/** Returns the row of a key for `PUT_KEYS`. */
 export function keyRow(scopes: StoredScopes, { scope, key, taskId, expiresAt, ...outcome }: CopiedKey): object {
   const { hash, part } = scopes.of(scope);
   const [agent, tenant, owner] = scopeColumns(scope);

@@ -25,7 +25,7 @@ export { RedisStorage } from './storage/redis-storage.js';
 
 /** Options of a storage in Redis or Valkey. */
 interface OpenRedisOptions extends Omit<RedisOptions, 'clock' | 'ids' | 'logger'> {
-  /** Hears when the servers cannot be used and when they can again. Default: warnings and errors to standard error. */
+  /** Logs the start and the end of outages of the servers. Default: warnings and errors to standard error. */
   readonly logger?: Logger;
 }
 
@@ -39,7 +39,7 @@ export function openRedisStorage({ logger = stderrLogger, ...options }: OpenRedi
 }
 
 /**
- * Looks at a storage, also while servers use it. Changes nothing.
+ * Reads the status of a storage, even while servers use it. Changes nothing.
  * @throws OptionsError, or StorageError if the servers cannot be used.
  */
 export function redisStatus({ logger = stderrLogger, ...options }: OpenRedisOptions): Promise<RedisStatus> {

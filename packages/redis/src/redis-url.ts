@@ -1,4 +1,4 @@
-/** A server that a Redis url names, with its credentials. */
+/** A server in a Redis url, with its credentials. */
 export interface RedisPlace {
   readonly host: string;
   readonly port: number;
@@ -20,7 +20,7 @@ const URL_FORM = /^(rediss?):\/\/(?:([^@/?#]*)@)?([^@/?#]+)(?:\/(\d{0,4}))?(?:\?
 const PLACE_FORM = /^(\[[\da-fA-F:.]+\]|[\w.-]+)(?::(\d{1,5}))?$/;
 
 /**
- * Reads `redis://user:password@host:6379,host:6380/0?name=value`, also `rediss://`. Undefined if the text is no such
+ * Parses `redis://user:password@host:6379,host:6380/0?name=value`, also `rediss://`. Undefined if the text is no such
  * url.
  */
 export function parseRedisUrl(text: string): RedisUrl | undefined {
@@ -44,12 +44,12 @@ export function parseRedisUrl(text: string): RedisUrl | undefined {
   };
 }
 
-/** The servers of a url for people, without credentials. */
+/** Formats the servers of a url for display, without credentials. */
 export function shownPlaces(places: readonly RedisPlace[]): string {
   return places.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`).join(',');
 }
 
-/** True if the server itself refused a command. A refusal is an answer too. */
+/** True if the server itself refused a command. A refusal shows that the server answers. */
 export function isRefusal(error: unknown): error is Error {
   return error instanceof Error && error.name === 'ReplyError';
 }
@@ -72,7 +72,7 @@ function settingsOf(query: string): ReadonlyMap<string, string> | undefined {
   return settings;
 }
 
-/** Undefined if the text is not percent-encoded as it must be. */
+/** Decodes percent-encoding. Undefined if it is invalid. */
 function decoded(text: string): string | undefined {
   try {
     return decodeURIComponent(text);

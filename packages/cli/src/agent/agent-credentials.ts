@@ -16,11 +16,11 @@ interface AgentCredentialsOptions {
   readonly settings: Settings;
   /** Client certificate, which the TLS connection sends. */
   readonly certificate?: SchemeCredentials | undefined;
-  /** Tells the user about the use of credentials. */
+  /** Informs the user about the use of credentials. */
   readonly tell: (text: string) => void;
 }
 
-/** The credentials from the settings, placed as the card asks. */
+/** The credentials from the settings, in the places that the card declares. */
 export class AgentCredentials implements CredentialProvider {
   readonly #settings: Settings;
   readonly #certificate: SchemeCredentials | undefined;
@@ -44,7 +44,7 @@ export class AgentCredentials implements CredentialProvider {
     return NAMES.some((name) => this.#settings.setting(name) !== undefined);
   }
 
-  /** Credentials from an untrusted file, for an agent that another source names. */
+  /** Credentials from an untrusted file, for an agent that another source sets. */
   get distrusted(): readonly Setting[] {
     const agents = (['endpoint', 'agent-card'] as const).map((name) => this.#settings.setting(name)?.source);
     return NAMES.flatMap((name) => this.#settings.setting(name) ?? []).filter(
@@ -52,7 +52,7 @@ export class AgentCredentials implements CredentialProvider {
     );
   }
 
-  /** Values that the tool never shows. */
+  /** Values that the tool never prints. */
   get secrets(): readonly string[] {
     const set = FLAG_NAMES.filter((name) => flagOf(name).secret === true).flatMap((name) => this.#settings.list(name));
     return [...set, ...this.#given].flatMap((value) => [value, ...partsOf(value)]);
@@ -102,7 +102,7 @@ export class AgentCredentials implements CredentialProvider {
   }
 }
 
-/** Returns the secrets in the value of a header: after a scheme, in a pair of Basic, in cookies. */
+/** Returns the secrets in a header value: after a scheme, in a pair of Basic, in cookies. */
 function partsOf(value: string): readonly string[] {
   const [, scheme = '', rest = ''] = /^([A-Za-z]+) +(\S.*)$/.exec(value) ?? [];
   if (/^basic$/i.test(scheme)) {

@@ -2,7 +2,7 @@ import type { FlagName } from '../command-line/flags.js';
 import type { Invocation } from '../command-line/invocation.js';
 import { shellWord } from '../task/shell-word.js';
 
-/** Flags that name the agent and the way to call it, without credentials. */
+/** Flags that select the agent and the way to call it, without credentials. */
 const NAMING: readonly FlagName[] = [
   'agent-card',
   'endpoint',
@@ -16,7 +16,7 @@ const NAMING: readonly FlagName[] = [
 ];
 
 /**
- * Returns the given flags that name the agent, each after a blank, to write a further command. Settings from other
+ * Returns the given flags that select the agent, each after a space, to print a further command. Settings from other
  * sources apply to that command anyway.
  */
 export function agentFlags({ given }: Invocation): string {

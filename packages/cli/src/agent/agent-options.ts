@@ -61,7 +61,7 @@ export async function agentOptions(
   };
 }
 
-/** Tells a person that the connection was lost or restored. */
+/** Formats a notice for people that the connection was lost or restored. */
 function connectionNews(event: ConnectionEvent): string {
   if (event.state === 'restored') return `Connected again, by attempt ${event.attempt}.`;
   const { error, attempt, attempts, waitMs } = event;
@@ -90,7 +90,7 @@ async function traced({ output, credentials, send }: Traced): Promise<Fetch> {
   return tracedFetch({ output, secrets: () => credentials.secrets, ...(send !== undefined && { send }) });
 }
 
-/** Loads the code for certificates only if a flag names one. */
+/** Loads the code for certificates on demand. */
 async function certificateFor(settings: Settings, target: AgentTarget): Promise<MutualTls | undefined> {
   const named = (['client-cert', 'client-key', 'ca-cert'] as const).some(
     (name) => settings.setting(name) !== undefined,
@@ -98,14 +98,14 @@ async function certificateFor(settings: Settings, target: AgentTarget): Promise<
   return named ? (await import('./client-certificate.js')).clientCertificate(settings, target) : undefined;
 }
 
-/** Loads the code for signatures only if a flag names a key. */
+/** Loads the code for signatures on demand. */
 async function signaturesOf(settings: Settings, fetch: Fetch | undefined): Promise<CardSignatures | undefined> {
   const named = (['card-key', 'card-key-origin'] as const).some((name) => settings.list(name).length > 0);
   return named ? (await import('./card-signatures.js')).cardSignatures(settings, fetch) : undefined;
 }
 
 async function trustAnybody(warn: (text: string) => void, withCredentials: boolean): Promise<void> {
-  // The tool's own warning below is clearer than that of Node.js.
+  // Removes Node.js's own handler, because the tool's warning below is clearer.
   process.removeAllListeners('warning');
   process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
   warn('--insecure: TLS certificates are not verified; an attacker on the network can read and change everything');

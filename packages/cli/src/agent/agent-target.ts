@@ -7,11 +7,11 @@ import { TRANSPORT_NAMES, TRANSPORTS } from './bindings.js';
 import { namesFile, parseCardReference } from './card-reference.js';
 import { preferredBindings } from './transports.js';
 
-/** The card of an agent, or the URL that leads to it. */
+/** The card of an agent, or a URL to find it at. */
 export type AgentTarget = string | AgentCard;
 
 /**
- * Returns the agent that an argument or the settings name. Reads files, but leaves URLs to be fetched.
+ * Returns the agent that an argument or the settings select. Reads files, but does not fetch URLs.
  * @throws CliError
  */
 export function agentTarget({ command, settings, output }: Invocation, argument?: string): AgentTarget {
@@ -45,7 +45,7 @@ function cardOfEndpoint(url: string, bindings: readonly string[], version = '1.0
     description: '',
     version: '',
     supportedInterfaces: [{ url, protocolBinding, protocolVersion: version }],
-    // The card is unknown, so it rules out no capability.
+    // The card is unknown, so no capability is excluded.
     capabilities: { streaming: true, pushNotifications: true, extendedAgentCard: true },
     defaultInputModes: [],
     defaultOutputModes: [],

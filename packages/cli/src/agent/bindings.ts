@@ -7,13 +7,13 @@ import type { Settings } from '../settings/settings.js';
 
 /** One value of `--transport`. */
 interface Transport {
-  /** The binding in cards. */
+  /** The name of the binding in cards. */
   readonly binding: string;
-  /** The accepted spellings in lower case. Help and errors show the first. */
+  /** The accepted spellings in lower case. The first one appears in help and errors. */
   readonly spellings: readonly [string, ...string[]];
-  /** True if an address may be without a scheme, such as `localhost:50051`. */
+  /** True if an address may omit the scheme, such as `localhost:50051`. */
   readonly takesAddresses?: true;
-  /** Loads the binding. Absent: the client always has it. */
+  /** Loads the binding. Absent: built into the client. */
   readonly load?: (settings: Settings) => Promise<ClientBinding>;
 }
 
@@ -31,7 +31,7 @@ export const TRANSPORTS: readonly Transport[] = [
       const binding = (await import('parley-a2a-grpc')).grpcTransport(tls === undefined ? {} : { tls });
       return {
         ...binding,
-        // The first call loads the packages of gRPC.
+        // Loads the packages of gRPC with the first call.
         transport: (agentInterface, limits) => {
           needPackagesOf('gRPC');
           return binding.transport(agentInterface, limits);
@@ -51,14 +51,14 @@ export const TRANSPORT_NAMES = TRANSPORTS.map(({ spellings: [first] }) => first)
 
 type HostBinding = NonNullable<A2AHostOptions['bindings']>[number];
 
-/** A binding that `parley serve` adds to those of HTTP. */
+/** A binding that `parley serve` can add to those of HTTP. */
 interface ServedBinding {
   readonly flag: Flag;
   /** Loads the binding. Called if the flag is set. */
   readonly load: (settings: Settings, listing: Listing) => Promise<HostBinding>;
 }
 
-/** The cards that list a binding. */
+/** Options of the cards that list a binding. */
 interface Listing {
   readonly listed?: 'public' | 'extended' | 'never';
 }

@@ -13,9 +13,9 @@ interface CardReference {
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\]|::1)(?=[:/]|$)/i;
 
 /**
- * Parses a reference: a host or origin, a full URL, a `file://` URL or a path. `#…` picks an entry of a catalog.
- * Without a scheme, hosts of this machine use http and all others https. A path begins with `./`, `../` or `/`, so that
- * a file of the working directory cannot replace a host of its name.
+ * Parses a reference: a host or origin, a full URL, a `file://` URL or a path. `#…` selects an entry of a catalog.
+ * Without a scheme, hosts of this machine use http and all others https. A path must begin with `./`, `../` or `/`, so
+ * that a file in the working directory cannot take the place of a host.
  * @throws CliError A2ACLI_ERR_USAGE
  */
 export function parseCardReference(reference: string): CardReference {
@@ -25,7 +25,7 @@ export function parseCardReference(reference: string): CardReference {
   return { url: urlOf(address, reference), entry };
 }
 
-/** Returns true if a reference that is read as a host is also the name of a file. */
+/** True if a reference that is parsed as a host is also the name of a file. */
 export function namesFile(reference: string): boolean {
   return existsSync(reference) && !/^[a-z][a-z0-9+.-]*:/i.test(reference);
 }

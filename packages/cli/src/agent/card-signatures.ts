@@ -36,7 +36,7 @@ export class CardSignatures {
   }
 }
 
-/** Describes the result in one line, with the key or the faults. */
+/** Formats the result in one line, with the key or the faults. */
 export function verificationText({ status, signatures }: CardVerification): string {
   const named = ({ kid, alg }: SignatureVerdict) => [kid, alg].filter((name) => name !== undefined).join(', ');
   const last = signatures.at(-1);

@@ -2,8 +2,8 @@ import type { AgentCard, SecurityScheme } from 'parley-a2a';
 import type { Output } from '../output/output.js';
 
 /**
- * Shows a card: identity, capabilities, interfaces, security schemes, skills. `verification` describes the check of its
- * signatures; it is absent if there was none.
+ * Prints a card: identity, capabilities, interfaces, security schemes, skills. `verification`: the result of the check
+ * of its signatures; absent without a check.
  */
 export function writeCard(output: Output, card: AgentCard, verification?: string): void {
   output.field('Name', card.name);

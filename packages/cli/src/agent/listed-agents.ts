@@ -3,10 +3,10 @@ import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
 import { CREDENTIAL_FLAGS } from '../settings/setting-origins.js';
 
-/** Agents of a catalog that a command takes together. */
+/** Maximum number of agents of a catalog in one command. */
 const MOST_LISTED = 50;
 
-/** The references of the agents of a catalog. Empty: the error is not about a catalog that lists several. */
+/** Returns the references of the agents of a catalog. Empty if the error is not about a catalog with several agents. */
 export function listedAgents({ settings }: Invocation, error: unknown, reference: string): readonly string[] {
   if (!(error instanceof AgentCardError) || error.fault !== 'ambiguous') return [];
   const { length } = error.choices;

@@ -3,17 +3,17 @@ import { usageError } from '../failure/cli-error.js';
 import type { Settings } from '../settings/settings.js';
 import { TRANSPORT_NAMES, TRANSPORTS } from './bindings.js';
 
-/** Returns the bindings that flags name, in order of preference. */
+/** Returns the bindings in flags, in order of preference. */
 export function preferredBindings(names: readonly string[]): readonly string[] {
   return names.map((name) => transportOf(name).binding);
 }
 
-/** Loads the bindings that flags name and that the client does not have by itself. */
+/** Loads the bindings in flags that are not built into the client. */
 export function loadedBindings(settings: Settings): Promise<readonly ClientBinding[]> {
   return loaded(settings.list('transport').map(transportOf), settings);
 }
 
-/** Loads all bindings that the client does not have by itself. */
+/** Loads all bindings that are not built into the client. */
 export function furtherBindings(settings: Settings): Promise<readonly ClientBinding[]> {
   return loaded(TRANSPORTS, settings);
 }

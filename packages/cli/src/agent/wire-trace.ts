@@ -6,13 +6,13 @@ import { shownHeaders } from '../output/shown-headers.js';
 /** The options of `tracedFetch`. */
 interface WireTraceOptions {
   readonly output: Output;
-  /** Returns the values to hide. Called for each request, because new secrets may be known. */
+  /** Returns the values to redact. Called for each request, because the list may grow. */
   readonly secrets: () => readonly string[];
   /** Default: `fetch` of the platform. */
   readonly send?: Fetch;
 }
 
-/** Makes a `fetch` that shows requests, responses and events on stderr, without credentials. */
+/** Makes a `fetch` that prints requests, responses and events to stderr, without credentials. */
 export function tracedFetch({ output, secrets, send = fetch }: WireTraceOptions): Fetch {
   let requests = 0;
   return async (url, init) => {
@@ -42,7 +42,7 @@ export function tracedFetch({ output, secrets, send = fetch }: WireTraceOptions)
   };
 }
 
-/** True for the answers of the protocol. Files are left as they are. */
+/** True for the content types of the protocol. Files are not printed. */
 function isText(headers: Headers): boolean {
   const type = headers.get('content-type') ?? '';
   const isFile = /^attachment/i.test(headers.get('content-disposition') ?? '') || headers.has('content-range');
@@ -53,7 +53,7 @@ function writeHeaders(output: Output, arrow: string, headers: Headers, shown: (t
   for (const [name, value] of Object.entries(shownHeaders(headers, shown))) output.note(`${arrow} ${name}: ${value}`);
 }
 
-/** Returns a response that shows each line of its body as it is read. */
+/** Returns a response that prints each line of its body as it is read. */
 function traced(response: Response, tell: (text: string) => void): Response {
   if (response.body === null) return response;
   let pending: string[] = [];
@@ -77,7 +77,7 @@ function traced(response: Response, tell: (text: string) => void): Response {
     .pipeThrough(new TextDecoderStream())
     .pipeThrough(lines)
     .pipeThrough(new TextEncoderStream());
-  // The body is decoded here, so these headers no longer describe it.
+  // The body is already decoded here, so these headers no longer describe it.
   const headers = new Headers(response.headers);
   headers.delete('content-length');
   headers.delete('content-encoding');

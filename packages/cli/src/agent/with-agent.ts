@@ -17,7 +17,7 @@ import { furtherBindings } from './transports.js';
 /** An agent that a command calls. */
 export interface CalledAgent {
   readonly client: Client;
-  /** Facts about the task of the command. */
+  /** The state of the task of the command. */
   readonly thread: TaskThread;
   readonly credentials: AgentCredentials;
   /** Undefined if signatures are not checked. */
@@ -26,16 +26,16 @@ export interface CalledAgent {
   readonly failure: (error: unknown) => Failure;
 }
 
-/** The agent and the task of a command, as far as arguments name them. */
+/** The agent and the task of a command, if arguments select them. */
 export interface NamedAgent {
   readonly taskId?: string | undefined;
-  /** The agent to call. Default: the one that the settings name. */
+  /** The agent to call. Default: that of the settings. */
   readonly reference?: string;
 }
 
 /**
- * Runs a command against an agent. Default: the one that its settings name.
- * @throws ReportedFailure with the failure, and a hint drawn from the card.
+ * Runs a command against an agent. Default: that of the settings.
+ * @throws ReportedFailure with the failure, and a hint based on the card.
  */
 export async function withAgent(
   invocation: Invocation,
@@ -64,7 +64,7 @@ export async function withAgent(
   }
 }
 
-/** Connects over a binding that is loaded on demand, if the agent has no other and flags name none. */
+/** Connects over a binding that is loaded on demand, if the agent has no other and no flag selects one. */
 export async function connected(target: AgentTarget, options: ConnectOptions, settings: Settings): Promise<Client> {
   try {
     return await connect(target, options);
@@ -75,7 +75,7 @@ export async function connected(target: AgentTarget, options: ConnectOptions, se
   }
 }
 
-/** Passes tasks and events to the progress line, also while the library waits. */
+/** Passes tasks and events to the progress line, even while the library waits. */
 function learning(thread: TaskThread): NonNullable<ConnectOptions['interceptors']>[number] {
   return (call, next) => {
     const outcome = next(call);
@@ -95,7 +95,7 @@ async function* learned(events: AsyncIterable<StreamResponse>, thread: TaskThrea
   }
 }
 
-/** Returns true for a task. Answers to messages hold a task instead, and the command reads those itself. */
+/** True for a task. Responses to messages contain a task instead, and the command reads those itself. */
 function isTask(answer: unknown): answer is Task {
   return typeof answer === 'object' && answer !== null && 'status' in answer && 'contextId' in answer;
 }
@@ -138,7 +138,7 @@ function hintFor({ failure: { code }, client, thread, flags, path }: HintContext
   }
 }
 
-/** Returns the flags that declare the extensions which the card requires. */
+/** Returns the flags for the extensions that the card requires. */
 function extensionHint({ card }: Client): string | undefined {
   const required = (card.capabilities.extensions ?? []).filter((extension) => extension.required === true);
   const flags = required.map(({ uri = '' }) => `--extension ${shellWord(uri)}`);

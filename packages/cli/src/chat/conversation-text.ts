@@ -7,11 +7,11 @@ import { writeParts } from '../output/part-text.js';
 /** States whose status message is progress and not an answer. */
 const PROGRESS: ReadonlySet<TaskState> = new Set(['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING']);
 
-/** Shows a turn to a person as it arrives, without ids. Markdown becomes styles if colours are on. */
+/** Prints a turn for a person as it arrives, without ids. Markdown becomes styles if colours are on. */
 export class ConversationText {
   readonly #output: Output;
   readonly #markdown: MarkdownPrinter | undefined;
-  /** True if the last text did not end its line. */
+  /** True if the last text has no line end. */
   #isOpen = false;
   #artifactId: string | undefined;
 

@@ -8,16 +8,12 @@ import { filePart, type GivenPart } from '../message/message-parts.js';
 import { sentRequest } from '../message/send-request.js';
 import { TaskNews } from '../output/task-news.js';
 import { INTERRUPTED } from '../task/waiting.js';
-import { CONVERSATION_HELP, conversationCommand, messageOf } from './conversation-commands.js';
 import { Turn } from './turn.js';
 
 /** Errors after which the next message begins a new task. */
 const TASK_IS_GONE: ReadonlySet<string> = new Set(['TaskNotFoundError', 'UnsupportedOperationError']);
 
-/**
- * Talks to an agent line by line. Commands, prompts and Ctrl-C, as described in the help, are for a person at a
- * terminal.
- */
+/** Talks to an agent line by line. At a terminal it supports commands, prompts and Ctrl-C, as described in the help. */
 export class Conversation {
   readonly #invocation: Invocation;
   readonly #agent: CalledAgent;
@@ -58,7 +54,7 @@ export class Conversation {
 
   #listen(): void {
     this.#lines.on('line', (line) => {
-      // These commands apply to the running turn, so they do not wait for its end.
+      // These commands apply to the running turn, so they are executed before its end.
       const command = this.#isPerson ? conversationCommand(line)?.name : undefined;
       if (this.#turn !== undefined && (command === 'cancel' || command === 'task')) void this.#take(line);
       else this.#waiting.push(line);
@@ -128,7 +124,7 @@ export class Conversation {
     }
   }
 
-  /** An error ends one message and not the conversation. In a pipe it also sets the exit code. */
+  /** An error ends only its own message. In a pipe it also sets the exit code. */
   #goOnAfter({ code, exit }: Failure): void {
     if (TASK_IS_GONE.has(code)) this.#taskId = undefined;
     if (!this.#isPerson) this.#exitCode = exit;
@@ -171,4 +167,36 @@ export class Conversation {
     if (this.#isPerson) this.#tellTask();
     if (resume !== undefined) output.note(`Resume: ${resume}`);
   }
+}
+
+/** The command of a line that begins with a slash. */
+type ConversationCommand =
+  | { readonly name: 'help' | 'cancel' | 'task' | 'exit' }
+  | { readonly name: 'file'; readonly place: string }
+  | { readonly name: 'unknown'; readonly word: string };
+
+/** The commands of a conversation, for its help. */
+const CONVERSATION_HELP: readonly string[] = [
+  '/file <path|url>  attach a file to the next message',
+  '/task             show the ids and the state of the task',
+  '/cancel           cancel the task that runs or waits',
+  '/help             show this',
+  '/exit             leave, as Ctrl-D does',
+  '//…               send a message that begins with a slash',
+  'Ctrl-C cancels the turn; a second one leaves.',
+];
+
+/** Parses a line as a command; undefined if it is a message. */
+function conversationCommand(line: string): ConversationCommand | undefined {
+  if (!line.startsWith('/') || line.startsWith('//')) return undefined;
+  const [word = '', ...rest] = line.trim().split(' ');
+  const name = word.slice(1);
+  if (name === 'file') return { name, place: rest.join(' ').trim() };
+  if (name === 'help' || name === 'cancel' || name === 'task' || name === 'exit') return { name };
+  return name === 'quit' ? { name: 'exit' } : { name: 'unknown', word };
+}
+
+/** Returns the message of a line. Two slashes at its beginning become one. */
+function messageOf(line: string): string {
+  return line.startsWith('//') ? line.slice(1) : line;
 }

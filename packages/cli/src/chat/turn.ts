@@ -29,7 +29,7 @@ export class Turn {
     return this.#canceling !== undefined;
   }
 
-  /** Sends the parts. `taskId` continues a task that waits. A canceled turn ends without an error. */
+  /** Sends the parts. `taskId` continues a waiting task. A canceled turn ends without an error. */
   async run(parts: readonly Part[], taskId: string | undefined): Promise<void> {
     const { output } = this.#invocation;
     const { thread } = this.#agent;
@@ -61,7 +61,7 @@ export class Turn {
     this.#tellEnd();
   }
 
-  /** Cancels the task, or the call if the task is not known yet. */
+  /** Cancels the task, or the call while the task is unknown. */
   cancel(): Promise<void> {
     this.#canceling ??= this.#cancel();
     return this.#canceling;
@@ -101,7 +101,7 @@ export class Turn {
     await this.#news.begin(thread.taskId, (id) => client.getTask(id, { signal }));
     if (!streams(client)) {
       const options = { signal, ...pollOptions(this.#invocation) };
-      // With `returnImmediately`, the agent may still show the task as it was before the reply. So the client waits.
+      // With `returnImmediately`, the response may contain the task before the reply. So the client waits.
       const isFollowUp = thread.taskId !== undefined;
       const first = await (isFollowUp
         ? client.ask(request, options)
@@ -114,7 +114,8 @@ export class Turn {
     const stream = client.sendStreamingMessage(request, { signal });
     for await (const event of stream) {
       show(event);
-      // The agent may keep the stream open until authorization is given. The conversation reads the next line before.
+      // The agent may keep the stream open until authorization is given. The conversation must read the next line
+      // before that.
       if (stopsStream(this.#invocation, stream)) break;
     }
   }
@@ -125,7 +126,7 @@ export class Turn {
     if (output.json) return;
     const tellsIds = output.isRead ? output.verbose : streams(client);
     if (thread.state !== undefined && tellsIds) writeSummary(output, thread);
-    // A person sees the question itself.
+    // A person has already seen the question.
     if (!output.isRead || thread.state !== 'TASK_STATE_INPUT_REQUIRED') warnOfState(output, thread);
   }
 }

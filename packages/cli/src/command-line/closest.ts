@@ -1,4 +1,4 @@
-/** Returns the candidate that a person probably meant: one letter apart, or two letters in words of six or more. */
+/** Returns the candidate that was probably meant: one letter apart, or two letters in words of six or more. */
 export function closest(word: string, candidates: readonly string[]): string | undefined {
   const most = word.length < 6 ? 1 : 2;
   const near = candidates

@@ -10,7 +10,7 @@ export interface Command {
   /** Flags of the command, without the global ones. */
   readonly flags: readonly FlagName[];
   readonly aliases?: readonly string[];
-  /** True for a command that gets everything behind its path as arguments, and parses flags of its own. */
+  /** True for a command that gets everything after its path as arguments, and parses its own flags. */
   readonly hasOwnFlags?: boolean;
   /** An example that works. */
   readonly example: string;

@@ -4,7 +4,7 @@ import { AGENT_COMMANDS } from './agent-commands.js';
 import type { Command } from './command.js';
 import { type FlagName, SERVER_FLAG_NAMES } from './flags.js';
 
-/** Flags that every command takes. */
+/** Flags of every command. */
 export const GLOBAL_FLAGS: readonly FlagName[] = ['output', 'verbose', 'debug', 'config', 'help', 'version'];
 
 /** Flags of the commands on the data of a user. */

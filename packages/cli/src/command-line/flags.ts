@@ -11,13 +11,13 @@ export interface Flag {
   readonly short?: string;
   /** True if the flag may be given several times. A variable separates the values by commas. */
   readonly repeats?: boolean;
-  /** Other accepted spellings, which the help does not show. */
+  /** Other accepted spellings, which are not in the help. */
   readonly aliases?: readonly string[];
   /** Default value. */
   readonly builtIn?: string;
-  /** An environment variable that many tools read. It counts after all other settings. */
+  /** An environment variable that many tools read. Every other setting has precedence. */
   readonly commonVariable?: string;
-  /** True if the value is never shown. */
+  /** True if the value is never printed. */
   readonly secret?: boolean;
   /** Accepted values. Hidden ones come last. */
   readonly choices?: readonly string[];

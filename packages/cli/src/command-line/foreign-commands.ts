@@ -4,7 +4,7 @@ import { shellWord } from '../task/shell-word.js';
 interface ForeignCommand {
   /** First words of the command in the other tool. */
   readonly words: readonly string[];
-  /** Returns the same call in this tool, from the arguments after those words. */
+  /** Returns the same call for this tool, from the arguments after those words. */
   readonly here: (args: readonly string[]) => string;
 }
 
@@ -18,7 +18,7 @@ const onTask =
 const card = ([url = '<url>']: readonly string[]) => `parley card get ${url === '<url>' ? url : shellWord(url)}`;
 const list = ([url]: readonly string[]) => `parley task list${agent(url)}`;
 
-/** A name stands before its own prefixes. */
+/** A command must stand before any command that is a prefix of it. */
 const FOREIGN: readonly ForeignCommand[] = [
   { words: ['discover'], here: card },
   { words: ['get', 'card'], here: card },
@@ -30,7 +30,7 @@ const FOREIGN: readonly ForeignCommand[] = [
   { words: ['cancel'], here: onTask('cancel') },
 ];
 
-/** Translates a command of another A2A tool; undefined if no known tool has it. */
+/** Translates a command of another A2A tool; undefined for an unknown one. */
 export function translatedCommand(positionals: readonly string[]): string | undefined {
   const found = FOREIGN.find(({ words }) => words.every((word, index) => positionals[index] === word));
   return found?.here(positionals.slice(found.words.length));

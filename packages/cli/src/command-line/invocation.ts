@@ -20,6 +20,6 @@ export interface Invocation {
   readonly given: readonly GivenFlag[];
   readonly settings: Settings;
   readonly output: Output;
-  /** Undefined if no variable asks for traces. */
+  /** Undefined if no variable enables tracing. */
   readonly tracing: CommandTracing | undefined;
 }

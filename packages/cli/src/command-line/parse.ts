@@ -9,7 +9,7 @@ import type { GivenFlag } from './invocation.js';
 
 /** A parsed command line. */
 export interface CommandLine {
-  /** Undefined without a word, or with only the beginning of a command. */
+  /** Undefined without a word, or with an incomplete command. */
   readonly command: Command | undefined;
   /** Words before the arguments. */
   readonly words: readonly string[];
@@ -18,7 +18,7 @@ export interface CommandLine {
 }
 
 /**
- * Parses the arguments of the process. Flags may stand anywhere, and mean the same on every command that takes them.
+ * Parses the arguments of the process. Flags may stand anywhere, and have the same meaning for every command.
  * @throws CliError A2ACLI_ERR_USAGE
  */
 export function parseCommandLine(argv: readonly string[]): CommandLine {
@@ -49,12 +49,12 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
   return { command, words, args, given: meant };
 }
 
-/** Error numbers begin with a minus, as flags do. `parley error -32001` means the same without it. */
+/** Removes the minus of error numbers, which would look like a flag. `parley error 32001` means the same. */
 function withoutSigns(argv: readonly string[]): string[] {
   return argv.map((word) => (argv[0] === 'error' && /^-\d+$/.test(word) ? word.slice(1) : word));
 }
 
-/** Returns the flags that a command takes. */
+/** Returns the flags of a command. */
 export function flagsOf(command: Command): readonly FlagName[] {
   return command.hasOwnFlags === true ? ['help'] : [...command.flags, ...GLOBAL_FLAGS];
 }
@@ -74,7 +74,7 @@ function optionsTable(): { options: ParseArgsOptionsConfig; nameOf: ReadonlyMap<
   return { options, nameOf };
 }
 
-/** Reads `send <url> <message>`, as in other tools: the URL names the agent. A single word is always the message. */
+/** Parses `send <url> <message>`, as other tools do: the URL selects the agent. A single word is always the message. */
 function agentBeforeMessage(positionals: readonly string[], given: GivenFlag[]): readonly string[] {
   const [command, url = '', ...rest] = positionals;
   const isNamed = given.some(({ name }) => name === 'agent-card' || name === 'endpoint');
@@ -84,7 +84,7 @@ function agentBeforeMessage(positionals: readonly string[], given: GivenFlag[]):
   return [command, ...rest];
 }
 
-/** Other tools wait for a task with `--watch`. */
+/** Accepts `--watch`, with which other tools wait for a task. */
 function meantFlag(name: FlagName, command: Command): FlagName {
   return name === 'watch' && !command.flags.includes('watch') && command.flags.includes('wait') ? 'wait' : name;
 }

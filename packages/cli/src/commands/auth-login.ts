@@ -10,7 +10,7 @@ import { loginCredentials } from '../login/login-credentials.js';
 import { type Login, LoginStore } from '../login/login-store.js';
 import type { Settings } from '../settings/settings.js';
 
-/** Signs in by OAuth, with a device code or a client secret, and stores the token for later calls. */
+/** Logs in by OAuth, with a device code or a client secret, and stores the token for later calls. */
 export async function run(invocation: Invocation): Promise<number> {
   const { settings, output } = invocation;
   settings.checkRecipients('your login');
@@ -54,11 +54,11 @@ export async function run(invocation: Invocation): Promise<number> {
 interface LoginWish {
   readonly settings: Settings;
   readonly target: string;
-  /** The flags that name the agent, for hints. */
+  /** The flags that select the agent, for hints. */
   readonly flags: string;
 }
 
-/** A scheme that takes tokens: OAuth with its flow, or OpenID Connect with its issuer. */
+/** A scheme that uses tokens: OAuth with its flow, or OpenID Connect with its issuer. */
 interface Offer {
   readonly scheme: string;
   readonly flows?: OAuthFlows;
@@ -98,7 +98,7 @@ async function loginFor(card: AgentCard, { settings, target, flags }: LoginWish)
   const scopes = settings.setting('scope') === undefined ? [...new Set(required)] : settings.list('scope');
   const named = settings.text('issuer');
   if (named !== undefined) return { ...login, ...(await issuerNamed(named, login.endpoints)), scopes };
-  // A card must not choose the recipient of a secret.
+  // A card must not choose which server gets a secret.
   const own = new URL(target).origin;
   const isOwn =
     new URL(login.issuer).origin === own && (login.endpoints === undefined || shareOrigin(own, login.endpoints));
@@ -107,11 +107,11 @@ async function loginFor(card: AgentCard, { settings, target, flags }: LoginWish)
       `the card sends its callers to ${login.issuer} for tokens, which is not its own origin`,
       `--issuer ${login.issuer} allows to send your client secret there`,
     );
-  // The card names the issuer, and the user only the agent.
+  // The card chose the issuer, while the user only chose the agent.
   return { ...login, trustedOrigins: [own], scopes };
 }
 
-/** Makes the error for an agent without a scheme for a login, or without the scheme that `--scheme` names. */
+/** Makes the error for an agent without a scheme for a login, or without the scheme of `--scheme`. */
 function noLogin(
   card: AgentCard,
   offers: readonly Offer[],
@@ -124,8 +124,8 @@ function noLogin(
 }
 
 /**
- * Returns an issuer that the caller named, with the endpoints of its discovery document. Without such a document, the
- * endpoints of the card count if they are at the origin of the issuer.
+ * Returns an issuer that the user named, with the endpoints of its discovery document. Without such a document, the
+ * endpoints of the card are used if they are at the origin of the issuer.
  */
 async function issuerNamed(
   issuer: string,
@@ -142,7 +142,7 @@ async function issuerNamed(
   );
 }
 
-/** Returns true if every endpoint has the origin of an issuer. */
+/** True if every endpoint has the origin of an issuer. */
 function shareOrigin(issuer: string, endpoints: OAuthEndpoints): boolean {
   return Object.values(endpoints).every((endpoint) => URL.parse(endpoint)?.origin === new URL(issuer).origin);
 }

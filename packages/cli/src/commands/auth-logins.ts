@@ -3,7 +3,7 @@ import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
 import { LoginStore, type StoredLogin } from '../login/login-store.js';
 
-/** Shows the stored logins, without their tokens. Calls no agent. */
+/** Lists the stored logins, without their tokens. Calls no agent. */
 export async function status(invocation: Invocation): Promise<number> {
   const { output } = invocation;
   const store = new LoginStore();
@@ -35,7 +35,7 @@ export async function logout(invocation: Invocation): Promise<number> {
   return 0;
 }
 
-/** The agent that the command line names. A setting of the environment names none, so that status shows all logins. */
+/** The agent on the command line. Settings of the environment are ignored, so that status lists all logins. */
 function referenceOf({ args, settings }: Invocation): string | undefined {
   const flag = settings.setting('agent-card')?.source === 'flag' ? settings.text('agent-card') : undefined;
   const reference = args[0] ?? flag;

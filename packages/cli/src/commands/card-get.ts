@@ -10,7 +10,7 @@ import type { Invocation } from '../command-line/invocation.js';
 import { CliError } from '../failure/cli-error.js';
 
 /**
- * Shows the card of an agent and the verification of its signatures. `--validate` checks the public card; `--extended`
+ * Prints the card of an agent and the verification of its signatures. `--validate` checks the public card; `--extended`
  * gets the extended one.
  */
 export async function run(invocation: Invocation): Promise<number> {
@@ -40,7 +40,7 @@ async function extendedCard(invocation: Invocation, { client, credentials, signa
 
 interface ShownCard {
   readonly card: AgentCard;
-  /** Undefined if no flag names a key. */
+  /** Undefined if no flag sets a key. */
   readonly verification: CardVerification | undefined;
 }
 
@@ -49,7 +49,7 @@ interface CardSearch {
   readonly signatures: CardSignatures | undefined;
 }
 
-/** Returns a card also if its signatures cannot be verified, with that result. */
+/** Returns a card with the result of its verification, even if its signatures cannot be verified. */
 async function shownCard(target: AgentTarget, { options, signatures }: CardSearch): Promise<ShownCard> {
   const { fetchAgentCard, AgentCardError } = await import('parley-a2a/client');
   try {
@@ -71,7 +71,7 @@ function show({ output }: Invocation, { card, verification }: ShownCard): number
   return 1;
 }
 
-/** Makes the check of a card. Unknown members are warnings; any other fault is an error. */
+/** Makes the validator of a card. Unknown members are warnings; any other fault is an error. */
 async function validator({ output }: Invocation): Promise<(document: unknown) => void> {
   const { cardProblems } = await import('parley-a2a-conformance');
   return (document) => {

@@ -5,7 +5,10 @@ import { backendsOf } from '../database/backends.js';
 import { databaseOf } from '../database/open-database.js';
 import { usageError } from '../failure/cli-error.js';
 
-/** Shows the replicas on a database, their work, and what needs an operator. The exit code is 1 if something does. */
+/**
+ * Prints the replicas on a database, their work, and problems that need an operator. The exit code is 1 if there are
+ * problems.
+ */
 export async function run({ settings, output }: Invocation): Promise<number> {
   const url = databaseOf(settings);
   if (/^(?:memory|sqlite):/.test(url))

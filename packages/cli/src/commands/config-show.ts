@@ -5,7 +5,7 @@ import type { Setting } from '../settings/settings.js';
 
 const REDACTED = '<redacted>';
 
-/** Shows every setting with its source. */
+/** Prints every setting with its source. */
 export async function run({ settings, output }: Invocation): Promise<number> {
   const rows = settings.all().map(({ name, setting }) => ({
     name: variableOf(name),

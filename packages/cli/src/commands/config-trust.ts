@@ -8,7 +8,7 @@ import { nearestSettingsFile, readSettingsFile, type SettingsFile, trustedFiles 
 
 const REDACTED = '<redacted>';
 
-/** Trusts a file with its current content, and shows that content. */
+/** Trusts a file with its current content, and prints that content. */
 export async function trust({ args: [path], output }: Invocation): Promise<number> {
   const file = fileNamed(path);
   if (!file.isOwn) throw new CliError('A2ACLI_ERR_USAGE', `${file.path} belongs to another user`);
@@ -36,7 +36,7 @@ export async function untrust({ args: [path], output }: Invocation): Promise<num
   return 0;
 }
 
-/** Lists trusted files, and whether their content is still the same. */
+/** Lists trusted files, and whether their content has changed. */
 export async function list({ output }: Invocation): Promise<number> {
   const trusted = trustedFiles(process.env);
   const files = trusted.paths.map((file) => {
@@ -70,7 +70,7 @@ function nearest(): SettingsFile {
   return file;
 }
 
-/** Returns the path under which a file was trusted, also if the file is gone. */
+/** Returns the path under which a file was trusted, even if the file was deleted. */
 function realPath(path: string): string {
   try {
     return realpathSync(path);

@@ -7,7 +7,7 @@ import type { Invocation } from '../command-line/invocation.js';
 import type { Output } from '../output/output.js';
 
 /**
- * Tests an agent from outside, over every interface that this tool speaks. With `--tck` it also runs the scenarios of
+ * Tests an agent from outside, over every interface that this tool supports. With `--tck` it also runs the scenarios of
  * the compatibility kit.
  */
 export async function run(invocation: Invocation): Promise<number> {
@@ -23,7 +23,7 @@ export async function run(invocation: Invocation): Promise<number> {
   const { testAgent } = await import('parley-a2a-conformance');
   const [checkMs, tenant] = [settings.duration('timeout'), settings.text('tenant')];
   const test = testAgent({
-    // Members that no signature covers must not choose the addresses.
+    // Members without a signature must not choose the addresses.
     card: options.signatures === undefined ? document : card,
     send: await sender(options, { target, card }),
     headers: headersOf(options),

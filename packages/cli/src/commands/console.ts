@@ -1,5 +1,5 @@
+import { spawn } from 'node:child_process';
 import type { Invocation } from '../command-line/invocation.js';
-import { openBrowser } from '../console/open-browser.js';
 import { serveConsole } from '../console/serve-console.js';
 import { shownAgents } from '../console/shown-agents.js';
 import { portOf } from '../serve/listening.js';
@@ -20,4 +20,17 @@ export async function run(invocation: Invocation): Promise<number> {
   if (output.isRead && !settings.isOn('no-open')) openBrowser(url);
   await stopped;
   return 0;
+}
+
+const PROGRAMS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>>> = {
+  darwin: ['open'],
+  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
+};
+
+/** Opens a page in the browser of the user. Without a browser the user opens the printed url. */
+function openBrowser(url: string): void {
+  const [program, ...args] = PROGRAMS[process.platform] ?? ['xdg-open'];
+  const opener = spawn(program, [...args, url], { stdio: 'ignore', detached: true });
+  opener.on('error', () => {});
+  opener.unref();
 }

@@ -2,7 +2,7 @@ import type { Invocation } from '../command-line/invocation.js';
 import { backendsOf } from '../database/backends.js';
 import { usageError } from '../failure/cli-error.js';
 
-/** Tasks between two lines of progress, if stderr is no terminal. */
+/** Number of tasks between two lines of progress, if stderr is no terminal. */
 const STEP = 10_000;
 
 /** Copies all tasks of a database into another one. */

@@ -9,7 +9,7 @@ import { storageFault } from '../failure/failure.js';
 import { auditIn } from '../serve/operator-files.js';
 import type { Settings } from '../settings/settings.js';
 
-/** Records between two lines of progress, if stderr is no terminal. */
+/** Number of records between two lines of progress, if stderr is no terminal. */
 const STEP = 10_000;
 
 const LABELS: Readonly<Record<string, string>> = {
@@ -81,7 +81,7 @@ async function withOwner({ settings }: Invocation, work: (places: OwnerPlaces) =
     storage = await openDatabase(settings);
     if (folder !== undefined) {
       const { statSync } = await import('node:fs');
-      // A store would make a missing folder.
+      // The store would create a missing folder.
       if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw usageError(`${folder} is no folder`);
       files = (await import('parley-a2a/files')).directoryFileStore({ path: folder });
       await files.open?.();
@@ -106,7 +106,7 @@ function ownerOf(settings: Settings): OwnerQuery {
   return { owner: id ?? null, ...(agent !== undefined && { agent }), ...(tenant !== undefined && { tenant }) };
 }
 
-/** Counts the data of the user. An id that has none is probably a wrong one. */
+/** Counts the data of the user. An id without data is probably wrong. */
 async function found({ output }: Invocation, places: Omit<OwnerPlaces, 'audit'>): Promise<OwnerCounts> {
   const { countOwner } = await import('parley-a2a/storage');
   const counts = await countOwner(places);
@@ -117,7 +117,7 @@ async function found({ output }: Invocation, places: Omit<OwnerPlaces, 'audit'>)
   return counts;
 }
 
-/** A server that has the files does the same by its own functions. */
+/** Replaces the error of files in use: the running server has functions for the same task. */
 function heldError(error: unknown): unknown {
   if (!(error instanceof Error) || storageFault(error) !== 'in-use') return error;
   return new CliError('A2ACLI_ERR_USAGE', error.message, {
@@ -126,7 +126,10 @@ function heldError(error: unknown): unknown {
   });
 }
 
-/** @throws CliError if the operator types anything but the id. */
+/**
+ * Asks the operator to type the id.
+ * @throws CliError for any other answer.
+ */
 async function confirmed(id: string, { output }: Invocation): Promise<void> {
   output.note(`This erases the data of ${id}. Nothing brings them back.`);
   const lines = createInterface({ input: process.stdin, output: process.stderr });

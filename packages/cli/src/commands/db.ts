@@ -7,10 +7,10 @@ import type { Output } from '../output/output.js';
 import type { Settings } from '../settings/settings.js';
 
 const BATCH = 500;
-/** Tables that the status names: the largest ones. */
+/** Maximum number of tables in the status, largest first. */
 const TABLES_SHOWN = 5;
 
-/** Shows the contents of a database. */
+/** Prints the content of a database. */
 export async function status(invocation: Invocation): Promise<number> {
   const { settings, output } = invocation;
   const url = databaseOf(settings);
@@ -33,7 +33,7 @@ export async function status(invocation: Invocation): Promise<number> {
   return 0;
 }
 
-/** Shows a database of several processes, as far as its backend counts. */
+/** Prints the content of a shared database, as far as its backend can count it. */
 function showShared(found: DatabaseStatus, { migrate: migrates }: StorageBackend, output: Output): number {
   if (output.json) {
     output.document(found);
@@ -77,7 +77,7 @@ export async function migrate({ settings, output }: Invocation): Promise<number>
 
 const NEWER_HINT = 'run that version or a newer one';
 
-/** Undefined for a url of a file, and of a database that only servers migrate. */
+/** Returns undefined for the url of a file, and of a database that only servers migrate. */
 async function migratedShared(url: string, isDryRun: boolean): Promise<MigrationResult | undefined> {
   const [backend] = await backendsOf(url);
   if (backend?.migrate === undefined) return undefined;
@@ -107,7 +107,7 @@ export async function vacuum({ settings, output }: Invocation): Promise<number> 
   return 0;
 }
 
-/** Deletes tasks and event logs whose retention is over. */
+/** Deletes tasks and event logs past their retention. */
 export async function retention({ settings, output }: Invocation): Promise<number> {
   const storage = await openDatabase(settings);
   const removed = { tasks: 0, records: 0, keys: 0 };

@@ -17,7 +17,7 @@ import { portOf } from '../serve/listening.js';
 import type { Settings } from '../settings/settings.js';
 import { VERSION } from '../version.js';
 
-/** Tokens that are made now may be refused by a machine whose clock differs by more. */
+/** With a larger clock skew, another machine may refuse new tokens. */
 const MOST_SKEW_MS = 30_000;
 
 /** The result of one check. */
@@ -25,13 +25,13 @@ interface Finding {
   readonly check: string;
   readonly state: 'ok' | 'warning' | 'problem';
   readonly found: string;
-  /** The way to mend it. */
+  /** The remedy. */
   readonly advice?: string;
 }
 
 /**
- * Checks what a server and a caller need on this machine, and an agent if one is named. The exit code is 1 if there is
- * a problem.
+ * Checks the requirements of a server and a caller on this machine, and an agent if one is selected. The exit code is 1
+ * if there is a problem.
  */
 export async function run(invocation: Invocation): Promise<number> {
   const { args, settings, output } = invocation;
@@ -187,13 +187,13 @@ function callFinding(
   const found = `${way}: ${failure.message}`;
   const hint = failure.hint ?? credentialHint(card, flags);
   const advice = hint === undefined ? {} : { advice: hint };
-  // An agent without tasks of its own may have no list.
+  // An agent that stores no tasks need not support lists.
   if (failure.code === 'UnsupportedOperationError') return { check, state: 'ok', found };
   if (failure.code === 'A2ACLI_ERR_CREDENTIALS_MISSING') return { check, state: 'warning', found, ...advice };
   return { check, state: 'problem', found, ...advice };
 }
 
-/** Compares the clock of this machine with the dates of answers. */
+/** Compares the clock of this machine with the `Date` headers of responses. */
 class PeerClock {
   readonly #send: Fetch;
   #skewMs: number | undefined;
@@ -206,7 +206,7 @@ class PeerClock {
     const sentAt = Date.now();
     const answer = await this.#send(url, init);
     const date = Date.parse(answer.headers.get('date') ?? '');
-    // A date has whole seconds, and was written between the request and the answer.
+    // A date has whole seconds, and was written between the request and the response.
     const [before, after] = [sentAt - 1_000 - date, date - Date.now()];
     if (!Number.isNaN(date)) this.#skewMs = Math.max(0, before, after);
     return answer;

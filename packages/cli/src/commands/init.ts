@@ -3,7 +3,7 @@ import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
 import { NODE_RANGE, VERSION } from '../version.js';
 
-/** Writes a project with an agent that runs, as `npm create parley-a2a` does. */
+/** Writes a project with a working agent, like `npm create parley-a2a`. */
 export async function run({ args, output }: Invocation): Promise<number> {
   const { stdin, stdout } = process;
   const terminal = stdin.isTTY && stdout.isTTY ? { input: stdin, output: stdout } : undefined;

@@ -5,12 +5,12 @@ import { grantedBy, keepEntry } from '../serve/credential-file.js';
 import { secretInput } from '../serve/secret-input.js';
 
 const FILE = { flag: 'api-keys-file', replaces: false } as const;
-/** Visible characters without blanks, as a request can carry them. */
+/** Visible ASCII characters without spaces, so that the key fits into a header. */
 const KEY = /^[!-~]{1,4096}$/;
-/** Anyone who reads the hash of a shorter key can find the key by guessing. */
+/** A shorter key can be found from its hash by guessing. */
 const SHORT_KEY = 20;
 
-/** Makes an API key for a caller. Prints the key once; the file of the server keeps its hash only. */
+/** Makes an API key for a caller. Prints the key once; the server's file stores only its hash. */
 export async function create({ args: [subject = ''], settings, output }: Invocation): Promise<number> {
   if (subject === '') throw usageError('keys create takes the name of the caller', 'parley keys create ada');
   const key = `parley_${randomBytes(32).toString('base64url')}`;
@@ -18,7 +18,7 @@ export async function create({ args: [subject = ''], settings, output }: Invocat
   return 0;
 }
 
-/** Makes the hash of an API key that exists already. The key comes from standard input, or a prompt asks for it. */
+/** Hashes an existing API key, read from standard input or a prompt. */
 export async function hash({ args: [subject = ''], settings, output }: Invocation): Promise<number> {
   if (subject === '') throw usageError('keys hash takes the name of the caller', 'parley keys hash ada');
   const key = await secretInput('API key');

@@ -32,7 +32,7 @@ export async function run(invocation: Invocation): Promise<number> {
   });
 }
 
-/** Connects to one agent after the other. A host or a catalog stands for all agents that it lists. */
+/** Connects to the agents one after the other. A host or a catalog means all agents that it lists. */
 async function withAgents(
   invocation: Invocation,
   [next, ...others]: readonly NamedAgent[],

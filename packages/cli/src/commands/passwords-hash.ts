@@ -3,7 +3,7 @@ import { usageError } from '../failure/cli-error.js';
 import { grantedBy, keepEntry } from '../serve/credential-file.js';
 import { secretInput } from '../serve/secret-input.js';
 
-/** Makes the hash of a password for HTTP Basic. It comes from standard input, or a prompt asks for it twice. */
+/** Hashes a password for HTTP Basic. Reads it from standard input, or twice from a prompt. */
 export async function run({ args: [subject = ''], settings, output }: Invocation): Promise<number> {
   if (subject === '' || subject.includes(':')) {
     throw usageError('passwords hash takes the name of the user, without a colon', 'parley passwords hash ada');

@@ -32,7 +32,7 @@ export function create(invocation: Invocation): Promise<number> {
   });
 }
 
-/** Shows one webhook of a task. */
+/** Prints one webhook of a task. */
 export function get(invocation: Invocation): Promise<number> {
   const [taskId = '', id = ''] = invocation.args;
   return call(invocation, async (client, options) => {

@@ -29,10 +29,12 @@ export function list(invocation: Invocation): Promise<number> {
   });
 }
 
-/** The codes of records for the results of a replay. */
+/** The codes of audit records for the results of a replay. */
 const REPLAY_CODES = { replayed: 'OK', 'not-found': 'TASK_NOT_FOUND', 'not-kept': 'INVALID_PARAMS' } as const;
 
-/** Makes parked queues due. Servers on a shared database deliver at once; the server of a file does when it starts. */
+/**
+ * Makes parked queues due. Servers on a shared database deliver at once; the server of a file delivers when it starts.
+ */
 export function replay(invocation: Invocation): Promise<number> {
   const { output, settings } = invocation;
   return withAudit(settings, (audited) =>
@@ -74,7 +76,7 @@ export function purge(invocation: Invocation): Promise<number> {
   );
 }
 
-/** Runs a command on the parked queues that the arguments name. */
+/** Runs a command on the parked queues that the arguments select. */
 async function withParked(
   { args: [taskId, configId], settings }: Invocation,
   run: (storage: TaskStorage, queues: readonly DeliveryQueue[]) => Promise<void>,

@@ -10,10 +10,12 @@ import { stepIn, writeMessage, writeSummary, writeTask } from '../output/task-te
 import { portOf, started } from '../serve/listening.js';
 import { shellWord } from '../task/shell-word.js';
 
-/** Names of this machine. Without a secret, a page that rebinds its own name must not reach the webhook. */
+/**
+ * Names of this machine. Without this check, a page with a rebound DNS name could reach a webhook that has no secret.
+ */
 const LOCAL = ['localhost', '127.0.0.1', '[::1]'];
 
-/** Receives push notifications and shows them as they arrive, until a signal stops it. */
+/** Receives push notifications and prints them as they arrive, until a signal stops it. */
 export async function run({ settings, output }: Invocation): Promise<number> {
   const place = { port: portOf(settings.text('port')), host: settings.text('host') ?? '127.0.0.1' };
   const token = settings.text('token');
@@ -55,7 +57,7 @@ function authenticationIn(scheme: string | undefined, credentials: string | unde
   return { scheme, credentials };
 }
 
-/** Each notification names its task, because several tasks may be mixed. */
+/** Prints the task of each notification, because tasks may be interleaved. */
 function writeNotification(output: Output, notification: StreamResponse): void {
   if (notification.task !== undefined) writeTask(output, notification.task);
   else if (notification.message !== undefined) writeMessage(output, notification.message);

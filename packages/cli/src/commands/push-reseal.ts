@@ -6,7 +6,7 @@ import { usageError } from '../failure/cli-error.js';
 import { secretKeysOf } from '../serve/operator-files.js';
 
 /**
- * Encrypts the stored credentials of webhooks with the first key. The exit code is 1 as long as another key is needed,
+ * Encrypts the stored credentials of webhooks with the first key. The exit code is 1 while another key is still needed,
  * or if a key is missing.
  */
 export async function run({ settings, output }: Invocation): Promise<number> {

@@ -14,10 +14,10 @@ import { announce, pollOptions, streams, waiting } from '../task/waiting.js';
 
 type Request = Exclude<SendInput, string>;
 
-/** Sends a message and waits for the result; with `--stream` shows each event. */
+/** Sends a message and waits for the result; with `--stream` prints each event. */
 export async function run(invocation: Invocation): Promise<number> {
   const { settings } = invocation;
-  // Errors of the command line come before the first call.
+  // Checks the command line before the first call.
   const request = sendRequest(invocation);
   const isAsync = settings.either('async', 'wait') === 'async';
   const isStream = settings.isOn('stream');
@@ -42,13 +42,13 @@ async function returnAtOnce(
   });
 }
 
-/** True if a person reads the answer as in a conversation: at a terminal that asks for no events and no details. */
+/** True if the answer is printed as in a conversation: at a terminal, without events and details. */
 function isRead({ output, settings }: Invocation): boolean {
   const isAsync = settings.either('async', 'wait') === 'async';
   return output.isRead && !output.verbose && !settings.isOn('stream') && !isAsync;
 }
 
-/** Shows the id of the task before waiting for it, so that a failure does not lose it. */
+/** Prints the id of the task before waiting for it, so that it is known after a failure. */
 async function ask(invocation: Invocation, agent: CalledAgent, request: Request): Promise<number> {
   const { client, thread } = agent;
   return waiting(invocation, thread, async ({ signal }) => {
@@ -68,10 +68,7 @@ async function ask(invocation: Invocation, agent: CalledAgent, request: Request)
   });
 }
 
-/**
- * Waits for the turn of a reply. With `returnImmediately`, the agent may still show the task as it was before the
- * reply.
- */
+/** Waits for the turn of a reply. With `returnImmediately`, the response may contain the task before the reply. */
 async function continued(
   invocation: Invocation,
   agent: CalledAgent,
@@ -127,7 +124,7 @@ async function stream(invocation: Invocation, agent: CalledAgent, request: Reque
     }
     if (last !== undefined && last.message !== undefined) return 0;
     const { taskId, contextId, state } = thread;
-    // A terminal shows the last state directly above.
+    // A terminal has just printed the last state above.
     writeSummary(output, { taskId, contextId, state: output.isRead && events.state === state ? undefined : state });
     saved.tell();
     output.field('Resume', thread.resume);
@@ -136,7 +133,7 @@ async function stream(invocation: Invocation, agent: CalledAgent, request: Reque
   });
 }
 
-/** Replaces `--stream` for agents without streaming: shows the task now, and once it is over. */
+/** Replaces `--stream` for agents without streaming: prints the task now, and once it has ended. */
 async function lookInstead(invocation: Invocation, agent: CalledAgent, request: Request): Promise<number> {
   const { output } = invocation;
   const { client, thread } = agent;
@@ -160,7 +157,7 @@ async function lookInstead(invocation: Invocation, agent: CalledAgent, request: 
   });
 }
 
-/** Shows the answer. `taskNews`: as with `--stream`, without former turns in text. */
+/** Prints the answer. `taskNews`: as with `--stream`, text output omits earlier turns. */
 function finish(
   invocation: Invocation,
   thread: CalledAgent['thread'],

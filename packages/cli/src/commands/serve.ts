@@ -7,7 +7,7 @@ import type { ModuleAgent } from '../serve/module-agent.js';
 
 const SOURCES: readonly FlagName[] = ['echo', 'exec', 'proxy'];
 const OF_PROXIES: readonly FlagName[] = ['host', 'port', 'public-url', 'allow-anonymous'];
-/** Flags for agents. A proxy passes all calls on, so that these would only seem to work. */
+/** Flags for served agents. A proxy forwards all calls, so they would have no effect. */
 const OF_AGENTS: readonly FlagName[] = [
   ...SERVER_FLAG_NAMES.filter((name) => !OF_PROXIES.includes(name)),
   ...BINDING_FLAGS,
@@ -52,7 +52,7 @@ export async function run(invocation: Invocation): Promise<number> {
   return serveAgents(invocation, await source(invocation, chosen[0]));
 }
 
-/** Runs the first process of several, or the one that has their storage. */
+/** Runs the first process of several, or the process with their storage. */
 async function runWorkers(invocation: Invocation): Promise<number> {
   const { keepStorage, storageRole } = await import('../serve/storage-process.js');
   const role = storageRole();
@@ -71,7 +71,7 @@ async function isWorkerProcess(): Promise<boolean> {
   return isWorker();
 }
 
-/** Returns the flags that name the agents to serve. Flags of the command line win over variables and files. */
+/** Returns the flags with the agents to serve. Flags of the command line override variables and files. */
 function chosenSources({ args, settings }: Invocation): readonly FlagName[] {
   const set = SOURCES.filter((name) => !['false', '0', undefined].includes(settings.setting(name)?.values.at(-1)));
   const flags = set.filter((name) => settings.setting(name)?.source === 'flag');
@@ -98,7 +98,7 @@ async function source({ args, settings, output }: Invocation, chosen: FlagName |
   };
 }
 
-/** The name of a program for the public card. Arguments, variables and folders of a command may be secrets. */
+/** Returns the name of a program for the public card. Arguments, variables and folders of a command may be secret. */
 function programName(command: string): string {
   const program = command
     .trim()

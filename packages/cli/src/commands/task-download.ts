@@ -9,8 +9,8 @@ import type { FileDownloads } from '../task/file-downloads.js';
 import { SavedFiles, tellSaved } from '../task/saved-files.js';
 
 /**
- * Saves the artifacts of a task to disk. Downloads files from the origin of the agent, and from those that settings
- * name.
+ * Saves the artifacts of a task to disk. Downloads files from the origin of the agent, and from origins in the
+ * settings.
  */
 export function run(invocation: Invocation): Promise<number> {
   const { args, settings, output } = invocation;
@@ -45,7 +45,7 @@ export function run(invocation: Invocation): Promise<number> {
           if (file !== undefined) saved.files.push({ path, artifactId: artifact.artifactId, ...file });
         } else contents.push(() => saved.save(part, artifact, path));
       }
-      // Downloads may need a second run, for which the other files must not be in the way.
+      // Written after the downloads, so that they do not exist yet when a failed download is run again.
       for (const save of contents) save();
       if (output.json) output.document({ files: saved.files, references });
       else {
@@ -60,7 +60,7 @@ export function run(invocation: Invocation): Promise<number> {
   );
 }
 
-/** Loads the code for downloads only if a part needs it. */
+/** Loads the code for downloads on demand. */
 async function downloadsOf(client: Client, invocation: Invocation): Promise<FileDownloads> {
   const { FileDownloads } = await import('../task/file-downloads.js');
   return new FileDownloads(client, invocation);

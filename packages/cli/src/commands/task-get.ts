@@ -5,7 +5,7 @@ import { afterAuthorization, awaitsAuthorization } from '../task/authorization.j
 import { savesFileParts } from '../task/saved-files.js';
 import { pollOptions, waiting } from '../task/waiting.js';
 
-/** Shows a task; with `--wait`, once it has ended or waits for the user. */
+/** Prints a task; with `--wait`, once it has ended or waits for the user. */
 export function run(invocation: Invocation): Promise<number> {
   const { args, settings, output } = invocation;
   const [id = ''] = args;

@@ -62,7 +62,7 @@ function timeOf(text: string): string {
 
 function writeTable(output: Output, tasks: readonly Task[]): void {
   const tokens = tasks.map(({ metadata }) => usageIn(metadata)).map((usage) => usage && String(usage.totalTokens));
-  // Most agents tell no tokens.
+  // Most agents do not report tokens.
   const column = (text: string | undefined) => (tokens.some((one) => one !== undefined) ? [text ?? ''] : []);
   output.raw(`${LABELS.tasks}:\n`);
   output.table([

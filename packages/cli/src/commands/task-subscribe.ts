@@ -9,7 +9,7 @@ import { awaitsAuthorization, followAuthorization } from '../task/authorization.
 import { savesFileParts } from '../task/saved-files.js';
 import { streams, waiting } from '../task/waiting.js';
 
-/** Follows a task until it ends or waits for the user. With `--stream` shows each event, otherwise only the result. */
+/** Follows a task until it ends or waits for the user. With `--stream` prints each event, otherwise only the result. */
 export function run(invocation: Invocation): Promise<number> {
   const { args, settings, output } = invocation;
   const [id = ''] = args;

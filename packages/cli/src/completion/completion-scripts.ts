@@ -3,7 +3,7 @@ import { COMMANDS } from '../command-line/commands.js';
 import { FLAG_NAMES, type FlagName, flagOf } from '../command-line/flags.js';
 import { flagsOf } from '../command-line/parse.js';
 
-/** Returns the words that can follow: `""` for the first word, `task` for its commands. */
+/** Returns the words that can follow a word: `""` for the first word, `task` for its commands. */
 function groups(): ReadonlyMap<string, readonly { readonly word: string; readonly summary: string }[]> {
   const found = new Map<string, Map<string, string>>();
   for (const { path, summary } of COMMANDS) {

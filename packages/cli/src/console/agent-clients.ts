@@ -2,16 +2,16 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Client } from 'parley-a2a/client';
 import type { RequestCredentials } from 'parley-a2a/credentials';
 
-/** The header in which the page sends the credential for the agent: its JSON, percent-encoded. */
+/** The header with the credential of the page for the agent: its JSON, percent-encoded. */
 const CREDENTIAL_HEADER = 'parley-console-credential';
 
 /** Connects with a credential of the page. `undefined`: with the credentials of the tool. */
 type ConnectAs = (credential: RequestCredentials | undefined) => Promise<Client>;
 
-/** The credential of the request that is being answered. */
+/** The credential of the current request. */
 const credential = new AsyncLocalStorage<string>();
 
-/** Runs a function whose calls have the credential of a request. */
+/** Runs a function whose calls use the credential of a request. */
 export function forRequest<T>(request: Request, run: () => T): T {
   return credential.run(request.headers.get(CREDENTIAL_HEADER) ?? '', run);
 }
@@ -32,7 +32,7 @@ export class AgentClients {
     if (known !== undefined) return known;
     const client = this.#connectAs(text === '' ? undefined : credentialIn(text));
     this.#clients.set(text, client);
-    // An agent that could not be reached may be there for the next call.
+    // A failed connection is not cached, so that the next call tries again.
     client.catch(() => this.#clients.delete(text));
     return client;
   };

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { isLocalHost } from 'parley-a2a/node';
 import type { WebHandler } from '../serve/web-exchange.js';
 
-/** The header in which the page sends the token of the launch. */
+/** The header with the token of the launch. */
 const TOKEN_HEADER = 'parley-console-token';
 
 /** Paths of the page itself. */
@@ -13,19 +13,19 @@ const INBOX = /^\/console\/inbox-([\w-]+)$/;
 
 /** The options of `consoleGate`. */
 interface ConsoleGateOptions {
-  /** The token of the launch. Only the page that the tool has opened knows it. */
+  /** The token of the launch. Only the page opened by the tool has it. */
   readonly token: string;
-  /** JSON documents by path. They need the token. */
+  /** JSON documents by path. Requests for them need the token. */
   readonly documents: Readonly<Record<string, (request: Request) => Promise<Response> | Response>>;
-  /** Takes the push notifications of agents for the inbox of a name. They have no token of the launch. */
+  /** Receives the push notifications of agents for the inbox of a name. They carry no token. */
   readonly takeNotification: (name: string, request: Request) => Promise<Response>;
   /** Serves the page, its files and the calls of the agent. */
   readonly serve: WebHandler;
 }
 
 /**
- * Lets only the page of this launch read and call. The page and its files hold nothing of the agent, so they need no
- * token: a browser sends none when it opens them.
+ * Allows only the page of this launch to read and call. The page and its files contain nothing of the agent, so they
+ * need no token: a browser sends none when it opens them.
  */
 export function consoleGate({ token, documents, takeNotification, serve }: ConsoleGateOptions): WebHandler {
   const expected = digest(token);
@@ -35,7 +35,7 @@ export function consoleGate({ token, documents, takeNotification, serve }: Conso
   };
   return async (request) => {
     const host = request.headers.get('host') ?? '';
-    // A page of another site may give a name of its own to this machine (DNS rebinding).
+    // A page of another site may resolve its own name to this machine (DNS rebinding).
     if (!isLocalHost(host)) return refusal(421, 'The console takes only requests for hosts of this machine.');
     const origin = request.headers.get('origin');
     if (origin !== null && origin !== `http://${host}`) return refusal(403, 'Another page has sent this request.');

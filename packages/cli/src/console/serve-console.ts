@@ -1,33 +1,41 @@
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AgentCard } from 'parley-a2a';
-import { STREAM_RESUME_EXTENSION } from 'parley-a2a/client';
+import { answersCard, isStreaming, OPERATION_NAMES } from 'parley-a2a/binding-kit';
+import {
+  type CallOptions,
+  type Client,
+  A2AError as ClientError,
+  STREAM_RESUME_EXTENSION,
+  type TaskStream,
+} from 'parley-a2a/client';
 import { createA2AHost } from 'parley-a2a/node';
 import { PushReceiver } from 'parley-a2a/push-receiver';
+import { A2AError, type RequestHandler, type ServerCallContext, type StreamItem } from 'parley-a2a/server';
 import { oauthRelay, PushInboxes } from 'parley-a2a-console';
+import { failureOf } from '../failure/failure.js';
 import { type ListenPlace, type StartedServer, started } from '../serve/listening.js';
 import { nodeListener } from '../serve/web-exchange.js';
 import { type AgentClients, forRequest } from './agent-clients.js';
 import { consoleGate } from './console-gate.js';
-import { forwardedAgent } from './forwarded-agent.js';
 import type { FailedAgent, ShownAgent } from './shown-agents.js';
 
 /** The path of the calls of the first agent. */
 const CALLS_PATH = '/agent';
 const OAUTH_PATH = '/console/oauth';
 const INBOX_PATH = '/console/inbox';
-/** The page sends files of 25 MB, in base64. The agent may take less. */
+/** The page sends files of up to 25 MB, in base64. The agent may accept less. */
 const BODY_BYTES = 36 * 1024 * 1024;
-/** The public keys of an agent, below its origin. */
+/** The path of the public keys of an agent at its origin. */
 const KEY_SET_PATH = '/.well-known/jwks.json';
 
-/** A console that listens. */
+/** A running console. */
 interface ServedConsole extends Pick<StartedServer, 'stopped'> {
   /** The url with the token of this launch. */
   readonly url: string;
 }
 
-/** The place of a console, and the agents that it only names. */
+/** The address of a console, and the agents that could not be read. */
 interface ConsolePlace extends ListenPlace {
   readonly failed: readonly FailedAgent[];
 }
@@ -92,7 +100,7 @@ export async function serveConsole(
 
 type Documents = Parameters<typeof consoleGate>[0]['documents'];
 
-/** The documents of an agent for the page, and its calls. */
+/** Returns the documents of an agent for the page, and the handler of its calls. */
 function servedAgent(agent: ShownAgent, at: number) {
   const { reference, card, published, verification, hasCredential, clients, fetch } = agent;
   const suffix = at === 0 ? '' : `-${at + 1}`;
@@ -122,7 +130,7 @@ function servedAgent(agent: ShownAgent, at: number) {
   };
 }
 
-/** The agent as this process serves it. Its name stays with the documents that need the token. */
+/** The agent as served by this process. Its name is only in documents that need the token. */
 function forwarding({ capabilities }: AgentCard, clients: AgentClients) {
   const { streaming = false, pushNotifications = false, extensions = [] } = capabilities;
   return {
@@ -132,7 +140,7 @@ function forwarding({ capabilities }: AgentCard, clients: AgentClients) {
     streaming,
     pushNotifications,
     versions: ['1.0' as const],
-    // A stream that goes through this process has no event numbers.
+    // A forwarded stream has no event numbers.
     extensions: extensions.filter(({ uri }) => uri !== STREAM_RESUME_EXTENSION),
   };
 }
@@ -143,4 +151,54 @@ async function* chunksOf(body: Request['body']): AsyncGenerator<Uint8Array> {
 
 function answer(value: unknown): Response {
   return Response.json(value, { headers: { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } });
+}
+
+/** The methods of a client by operation, with untyped requests. */
+type Calls = Readonly<Record<string, (request: unknown, options: CallOptions) => unknown>>;
+type Forwarded = (request: unknown, context: ServerCallContext) => unknown;
+
+/**
+ * Forwards the operations of the protocol to another agent, except those for its card. `current` returns the client of
+ * the current call. It is called before the first `await`.
+ */
+function forwardedAgent(current: () => Promise<Client>): RequestHandler {
+  const forwarders = OPERATION_NAMES.filter((name) => !answersCard(name)).map((name): [string, Forwarded] => {
+    const call = (client: Client, request: unknown, { signal, extensions }: ServerCallContext) =>
+      (client as unknown as Calls)[name]?.(request, { signal, extensions });
+    return [
+      name,
+      isStreaming(name)
+        ? (request, context) => itemsOf(current(), (client) => call(client, request, context) as TaskStream)
+        : (request, context) => answerOf(current(), (client) => call(client, request, context)),
+    ];
+  });
+  return Object.fromEntries(forwarders) as unknown as RequestHandler;
+}
+
+async function answerOf(current: Promise<Client>, run: (client: Client) => unknown): Promise<unknown> {
+  try {
+    return await run(await current);
+  } catch (error) {
+    throw forwarded(error);
+  }
+}
+
+async function* itemsOf(
+  current: Promise<Client>,
+  open: (client: Client) => TaskStream,
+): AsyncGenerator<StreamItem, undefined> {
+  try {
+    for await (const event of open(await current)) yield { event };
+  } catch (error) {
+    throw forwarded(error);
+  }
+}
+
+/** Passes an error of the agent on unchanged. An error of the connection gets its reason. */
+function forwarded(error: unknown): A2AError {
+  // The bundle of the tool has its own copy of the client, whose error classes differ from those of the server.
+  if (error instanceof ClientError) return new A2AError(error.code, error.message, error.details, { cause: error });
+  const { message, hint } = failureOf(error);
+  const text = `The agent cannot be called: ${message}`;
+  return new A2AError('UNAVAILABLE', hint === null ? text : `${text}; ${hint}`, {}, { cause: error });
 }

@@ -11,14 +11,14 @@ import type { Invocation } from '../command-line/invocation.js';
 import { failureOf } from '../failure/failure.js';
 import { AgentClients } from './agent-clients.js';
 
-/** An agent that the console shows. */
+/** An agent in the console. */
 export interface ShownAgent {
-  /** The name of the agent in the page: the address by which the user knows it. */
+  /** The name of the agent in the page: the address that the user gave. */
   readonly reference: string;
   readonly card: AgentCard;
   /** The card as the agent publishes it. */
   readonly published: unknown;
-  /** Undefined if no flag names a key. */
+  /** Undefined if no flag sets a key. */
   readonly verification: CardVerification | undefined;
   /** True if the tool has credentials for the agent. */
   readonly hasCredential: boolean;
@@ -35,11 +35,11 @@ export interface FailedAgent {
   readonly failure: string;
 }
 
-/** The credentials of the tool go to no authorization server. */
+/** Credentials of the tool are not sent to authorization servers. */
 const ANONYMOUS = { credentials: async () => ({}) };
 
 /**
- * Reads the card of the agent that an argument or the settings name, or all cards of a catalog.
+ * Reads the card of the agent that an argument or the settings select, or all cards of a catalog.
  * @throws Error if there is no card.
  */
 export async function shownAgents(
@@ -70,7 +70,7 @@ async function shownAgent(invocation: Invocation, argument: string | undefined):
   const onDocument = (document: unknown): void => {
     published = document;
   };
-  // The page tells whether a trusted key has signed the card. The calls need such a signature, if a flag names a key.
+  // The page shows whether a trusted key has signed the card. Calls require such a signature if a flag sets a key.
   const { signatures: _, ...unchecked } = connect;
   const card = await readCard(fetchAgentCard(target, { ...unchecked, onDocument }));
   if (signatures !== undefined) await fetchAgentCard(target, connect).catch(() => {});
@@ -82,7 +82,7 @@ async function shownAgent(invocation: Invocation, argument: string | undefined):
     ),
   );
   const reference = typeof target === 'string' ? target : (card.supportedInterfaces[0]?.url ?? card.name);
-  // A login that has ended is told by the calls. The page offers another sign-in.
+  // Calls report an expired login. The page then offers another login.
   const own: RequestCredentials = await credentials.credentials({ card, url: reference }).catch(() => ({}));
   const hasCredential = Object.keys({ ...own.headers, ...own.query }).length > 0;
   let stranger: Promise<Client> | undefined;
@@ -93,7 +93,7 @@ async function shownAgent(invocation: Invocation, argument: string | undefined):
   return { reference, card, published, verification: signatures?.verification, hasCredential, clients, fetch };
 }
 
-/** The options for agents of every version. Those with several are called in the newest. */
+/** Returns the options for agents of every version. An agent with several versions is called in the newest. */
 function anyVersion({ version: newest = '1.0', prefer = [], ...options }: ConnectOptions): ConnectOptions {
   return { ...options, prefer: [...prefer, newest] };
 }

@@ -2,10 +2,10 @@ import type { StorageBackend } from 'parley-a2a/storage';
 import { needPackagesOf } from '../failure/needed-packages.js';
 import type { Settings } from '../settings/settings.js';
 
-/** The url of a database that processes share, for help texts. */
+/** An example url of a shared database, for help texts. */
 export const SHARED_EXAMPLE = 'postgres://parley@localhost/parley';
 
-/** The kinds of databases that several processes share: their urls, and what loads their backend. */
+/** The kinds of shared databases: their urls, and the loader of their backend. */
 const SHARED = [
   {
     urls: /^postgres(?:ql)?:/,
@@ -23,19 +23,19 @@ const SHARED = [
   },
 ];
 
-/** The url of the database of a server. */
+/** Returns the database url of a server. */
 export function databaseUrl(settings: Settings): string {
   return settings.text('database') ?? process.env.DATABASE_URL ?? 'memory:';
 }
 
-/** True for the url of a database of several processes. */
+/** True for the url of a shared database. */
 export function isShared(url: string): boolean {
   return SHARED.some(({ urls }) => urls.test(url));
 }
 
 /**
- * Loads the backends that some urls need; none for memory and SQLite.
- * @throws CliError with the command that installs what is missing.
+ * Loads the backends for the given urls; none for memory and SQLite.
+ * @throws CliError with the command that installs a missing package.
  */
 export async function backendsOf(...urls: readonly string[]): Promise<readonly StorageBackend[]> {
   return Promise.all(SHARED.filter((one) => urls.some((url) => one.urls.test(url))).map(({ load }) => load()));

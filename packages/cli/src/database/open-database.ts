@@ -5,13 +5,13 @@ import { backendsOf, isShared } from './backends.js';
 
 const DEFAULT_DATABASE = 'sqlite:./data/parley.db';
 
-/** The database url of the settings. */
+/** Returns the database url of the settings. */
 export function databaseOf(settings: Settings): string {
   return settings.text('database') ?? process.env.DATABASE_URL ?? DEFAULT_DATABASE;
 }
 
 /**
- * Opens the database of the settings, which must be there. A file must not be in use.
+ * Opens the database of the settings, which must exist. A file must not be in use.
  * @throws CliError for a database in memory; StorageError if it cannot be opened.
  */
 export async function openDatabase(settings: Settings): Promise<TaskStorage> {
@@ -20,15 +20,15 @@ export async function openDatabase(settings: Settings): Promise<TaskStorage> {
   const { openStorage } = await import('parley-a2a/storage');
   if (!isShared(url)) {
     const { sqliteStatus } = await import('parley-a2a/sqlite');
-    // SQLite would create a missing file.
+    // Checked first, because SQLite would create a missing file.
     sqliteStatus(await pathOf(settings));
   }
   return openStorage(url, { backends: await backendsOf(url) });
 }
 
 /**
- * The path of the database file.
- * @throws CliError if the url names no file.
+ * Returns the path of the database file.
+ * @throws CliError if the url is not that of a file.
  */
 export async function pathOf(settings: Settings): Promise<string> {
   const url = databaseOf(settings);

@@ -4,14 +4,14 @@ import { CliError } from '../failure/cli-error.js';
 import { auditIn } from '../serve/operator-files.js';
 import type { Settings } from '../settings/settings.js';
 
-/** The facts of an act of an operator on a database. */
+/** An action of an operator on a database. */
 interface OperatorAct {
   readonly operation: 'replayDelivery' | 'purgeDelivery' | 'resealConfigs';
-  /** The queue that it changes. Absent for an act on the whole database. */
+  /** The queue that it changes. Absent for an action on the whole database. */
   readonly queue?: DeliveryKey;
 }
 
-/** Runs an act and writes a record of its result. `code` gives the code of that record. */
+/** Runs an action and writes an audit record of its result. `code` returns the code of that record. */
 export type Audited = <Result>(
   act: OperatorAct,
   run: () => Promise<Result>,
@@ -20,7 +20,7 @@ export type Audited = <Result>(
 
 /**
  * Runs a command with the audit file of the settings, which is opened before anything changes. Without `--audit-file`
- * acts leave no record.
+ * no records are written.
  * @throws CliError if the file cannot be opened, or if a record is lost.
  */
 export async function withAudit(settings: Settings, work: (audited: Audited) => Promise<number>): Promise<number> {

@@ -55,7 +55,7 @@ export const LOCAL_CODES = {
 } as const satisfies Readonly<Record<string, keyof typeof EXIT_CODES>>;
 export type LocalCode = keyof typeof LOCAL_CODES;
 
-/** Errors of the protocol that the tool finds in the card, before the call (Spec §3.3.4). */
+/** Protocol errors that the tool detects from the card, before the call (Spec §3.3.4). */
 export const FORESEEN_CODES = {
   PushNotificationNotSupportedError: 1,
   UnsupportedOperationError: 1,

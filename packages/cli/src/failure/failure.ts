@@ -1,7 +1,7 @@
 import { CliError, FORESEEN_CODES, type ForeseenCode, LOCAL_CODES, type LocalCode } from './cli-error.js';
 import { transportCode } from './transport-codes.js';
 
-/** A failure to report. Its code is an error name of A2A or a code of the tool, never one in place of the other. */
+/** A failure to report. Its code is either an A2A error name or a code of the tool. */
 export interface Failure {
   readonly code: string;
   readonly message: string;
@@ -10,7 +10,7 @@ export interface Failure {
   readonly exit: number;
 }
 
-/** Error names of the protocol, by code of the library. */
+/** Protocol error names, by code of the library. */
 export const PROTOCOL_NAMES: Readonly<Record<string, string>> = {
   TASK_NOT_FOUND: 'TaskNotFoundError',
   TASK_NOT_CANCELABLE: 'TaskNotCancelableError',
@@ -35,7 +35,7 @@ const NETWORK_CODES =
   /^(?:E(?:CONN|HOST|NET|PIPE|AI_|NOTFOUND|TIMEDOUT|PROTO|ADDR)|UND_ERR|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_TLS|ERR_SSL)/;
 const TLS_CODES = /^(?:CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_TLS|ERR_SSL|EPROTO)/;
 
-/** Facts about the call that failed. */
+/** Properties of the failed call. */
 export interface CallFacts {
   /** True if the call carried credentials. */
   readonly credentials?: boolean;
@@ -43,7 +43,7 @@ export interface CallFacts {
   readonly binding?: string | undefined;
 }
 
-/** Makes the report of any error. */
+/** Makes a report from any error. */
 export function failureOf(error: unknown, { credentials = false, binding }: CallFacts = {}): Failure {
   const chain = chainOf(error);
   const own = chain.find((one): one is CliError => one instanceof CliError);
@@ -72,7 +72,7 @@ const STORAGE_HINTS: Readonly<Record<string, string>> = {
   'not-empty': 'parley db copy --resume goes on with an interrupted copy',
 };
 
-/** The fault of a database or its files that the operator can mend: `in-use`, `missing` or `not-empty`. */
+/** Returns the fault of a database or its files that the operator can fix: `in-use`, `missing` or `not-empty`. */
 export function storageFault(error: unknown): string | undefined {
   return chainOf(error).find(({ name, fault }) => name === 'StorageError' && fault !== undefined)?.fault;
 }
@@ -144,7 +144,7 @@ function unreachable(error: Thrown): Failure {
 
 const LACKS_RIGHT = 'the credential is good, but does not allow this: ask the operator of the agent for the right';
 
-/** A hint for an agent that has answered, but cannot do the call now. Undefined if there was no answer. */
+/** Returns a hint for an agent that has responded, but cannot do the call now. Undefined without a response. */
 function retryHint({ name, details }: Thrown): string | undefined {
   if (name === 'ConnectionError') return undefined;
   const { retryAfterMs } = details ?? {};

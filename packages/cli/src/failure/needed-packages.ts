@@ -1,6 +1,8 @@
 import { CliError } from './cli-error.js';
 
-/** Packages that the tool does not bring, because most of its users do not need them: a module of each. */
+/**
+ * Packages that are not installed with the tool, because most users do not need them. The value is a module of each.
+ */
 export const OPTIONAL_PACKAGES = {
   gRPC: { '@grpc/grpc-js': '@grpc/grpc-js', '@bufbuild/protobuf': '@bufbuild/protobuf' },
   PostgreSQL: { pg: 'pg' },
@@ -12,7 +14,7 @@ export const OPTIONAL_PACKAGES = {
   MCP: { '@modelcontextprotocol/sdk': '@modelcontextprotocol/sdk/types.js' },
 } as const;
 
-/** The command that installs the packages of a protocol or a database. `undefined`: they are installed. */
+/** Returns the command that installs the packages of a protocol or a database. `undefined` if they are installed. */
 export function lacksPackagesOf(what: keyof typeof OPTIONAL_PACKAGES): string | undefined {
   try {
     for (const module of Object.values(OPTIONAL_PACKAGES[what])) import.meta.resolve(module);

@@ -3,14 +3,14 @@ import type { Output } from '../output/output.js';
 import { type Failure, failureOf } from './failure.js';
 import { ReportedFailure } from './reported-failure.js';
 
-/** The context of a report. */
+/** Options of a report. */
 interface ReportContext {
   readonly output: Output;
   readonly argv: readonly string[];
   readonly line: CommandLine | undefined;
 }
 
-/** Reports an error with a hint and returns the exit code. `-o json` writes an object to stdout. */
+/** Prints an error with a hint and returns the exit code. `-o json` writes an object to stdout. */
 export async function report(error: unknown, { output, argv, line }: ReportContext): Promise<number> {
   const failure = error instanceof ReportedFailure ? error.failure : failureOf(error);
   output.endProgress();

@@ -1,6 +1,6 @@
 import type { Failure } from './failure.js';
 
-/** A failure whose report is complete. */
+/** Thrown with a failure that is ready to be printed. */
 export class ReportedFailure extends Error {
   override readonly name = 'ReportedFailure';
   readonly failure: Failure;

@@ -17,7 +17,7 @@ const CODES: Readonly<Record<string, readonly [jsonRpc: number, http: number]>> 
   INTERNAL_ERROR: [-32603, 500],
 };
 
-/** Returns the code of an error in a binding; `undefined` if there is none. Other bindings send the code itself. */
+/** Returns the code of an error in a binding; `undefined` if it has none. Other bindings send the code itself. */
 export function transportCode(code: string, binding: string): string | undefined {
   const [jsonRpc, http] = CODES[code] ?? [];
   if (jsonRpc === undefined) return undefined;

@@ -10,27 +10,27 @@ import {
 import { CliError } from '../failure/cli-error.js';
 import type { Login } from './login-store.js';
 
-/** Scopes that the user allows for a wider token, and the way to tell the user. */
+/** Scopes that the user allows for a wider token, and the function that informs the user. */
 interface StepUp {
   readonly scopes: readonly string[];
   readonly tell: (text: string) => void;
 }
 
-/** Further needs of a login. */
+/** Dependencies of a login. */
 interface LoginMeans {
   readonly store: TokenStore;
   readonly clientSecret: string | undefined;
-  /** The handling of a token that lacks a scope. */
+  /** The handling of a call that needs a further scope. */
   readonly stepUp: StepUp;
-  /** Shows a prompt to a person; absent if no person may be asked. */
+  /** Shows a prompt to a person; absent if no person can be asked. */
   readonly show?: (prompt: DeviceCodePrompt) => void;
 }
 
 const BEARER = { httpAuthSecurityScheme: { scheme: 'Bearer' } };
 
 /**
- * Returns the tokens of a login, renewed without asking a person. They serve the scheme that the login names, whatever
- * the card says about their source: `auth login` has checked that.
+ * Returns the tokens of a login, refreshed without a prompt. They are used for the scheme of the login, even if the
+ * card now names another source: `auth login` has checked it.
  */
 export function loginCredentials(login: Login, means: LoginMeans): CredentialProvider {
   const tokens = tokensOf(login, means);
@@ -73,8 +73,8 @@ function tokensOf(login: Login, { store, clientSecret, show, stepUp }: LoginMean
 }
 
 /**
- * Returns the scopes of the agent's refusal that the user allows. Tells the user the issuer and the agent before the
- * token is requested.
+ * Returns the scopes of the agent's refusal that the user allows. Informs the user about the issuer and the agent
+ * before the token is requested.
  */
 function allowedScopes({ issuer, scopes, agent }: StepUpRequest, { scopes: allowed, tell }: StepUp): readonly string[] {
   const granted = scopes.filter((scope) => allowed.includes(scope));

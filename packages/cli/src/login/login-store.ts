@@ -8,7 +8,7 @@ export interface Login {
   readonly flow: 'deviceCode' | 'clientCredentials';
   readonly scheme: string;
   readonly issuer: string;
-  /** Absent if they are discovered. */
+  /** Absent if they come from discovery. */
   readonly endpoints?: OAuthEndpoints;
   /** Origins that may be private. Absent: the user has named the issuer. */
   readonly trustedOrigins?: readonly string[];
@@ -20,17 +20,17 @@ interface Entry extends Login {
   readonly tokens?: Tokens;
   /** Purpose of these tokens; absent in files of earlier versions. */
   readonly key?: string;
-  /** Tokens for more scopes, by purpose. */
+  /** Tokens with more scopes, by purpose. */
   readonly widened?: Readonly<Record<string, Tokens>>;
 }
 
-/** A login as people see it: without its tokens. */
+/** A login for display, without its tokens. */
 export interface StoredLogin extends Login {
   /** The origin of the card. */
   readonly agent: string;
-  /** False if the login was not finished. */
+  /** False if the login was not completed. */
   readonly hasToken: boolean;
-  /** The end of the token, in ms since the epoch. A token that can be renewed lives longer. */
+  /** Expiry of the token, in ms since the epoch. A token that can be refreshed is used longer. */
   readonly expiresAt?: number;
 }
 
@@ -69,7 +69,7 @@ export class LoginStore {
     return found !== undefined;
   }
 
-  /** Stores a login without tokens, in place of an earlier one. */
+  /** Stores a login without tokens. Replaces an earlier one. */
   keep(cardUrl: string, login: Login): void {
     this.#write({ ...this.#read(), [originOf(cardUrl)]: login });
   }
@@ -114,7 +114,7 @@ export class LoginStore {
   }
 }
 
-/** Returns the origin of a URL. All loopback names are one origin. */
+/** Returns the origin of a URL. All loopback names have the same origin. */
 function originOf(url: string): string {
   const { origin, protocol, hostname, port } = new URL(url);
   return /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname) ? `${protocol}//localhost:${port}` : origin;

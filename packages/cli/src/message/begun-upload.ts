@@ -3,22 +3,22 @@ import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'no
 import { dirname, join, resolve } from 'node:path';
 import { globalFolder } from '../settings/settings-files.js';
 
-/** The content of an upload, and its place. */
+/** The content of an upload, and its destination. */
 interface UploadTarget {
-  /** The url that takes files. */
+  /** The url for uploads. */
   readonly server: string;
   readonly tenant: string | undefined;
   readonly filename: string;
   readonly mediaType?: string;
 }
 
-/** The most uploads that are remembered. */
+/** Maximum number of stored uploads. */
 const MOST_UPLOADS = 100;
 const MOST_BYTES = 1024 * 1024;
 
 /**
- * The url of an upload that a run of the tool has begun and did not end, for the next run. The file `uploads.json` is
- * beside the global settings. Its keys are hashes of the server, and of the path, size and change of the file.
+ * The url of an unfinished upload of an earlier run. The file `uploads.json` is beside the global settings. Its keys
+ * are hashes of the server, and of the path, size and change time of the file.
  */
 export class BegunUpload {
   readonly #path: string;
@@ -32,12 +32,12 @@ export class BegunUpload {
     this.#key = createHash('sha256').update(about).digest('hex');
   }
 
-  /** The url of an upload that an earlier run has begun. */
+  /** Returns the url of an upload that an earlier run has started. */
   earlier(): string | undefined {
     return this.#read()[this.#key];
   }
 
-  /** Remembers the url. The upload goes on without it if the file cannot be written. */
+  /** Stores the url. If the file cannot be written, the upload continues without it. */
   keep(url: string): void {
     const { [this.#key]: _, ...others } = this.#read();
     const newest = Object.entries(others).slice(1 - MOST_UPLOADS);
@@ -68,7 +68,7 @@ export class BegunUpload {
       writeFileSync(draft, `${JSON.stringify(uploads, undefined, 2)}\n`, { mode: 0o600 });
       renameSync(draft, this.#path);
     } catch {
-      // A home that cannot be written has no uploads that go on.
+      // Without a writable home, uploads cannot be continued.
     }
   }
 }

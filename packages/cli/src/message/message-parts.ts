@@ -33,17 +33,17 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
 };
 
-/** Files from this size are uploaded, if the agent takes them. In bytes. */
+/** Minimum size of files that are uploaded, in bytes, if the agent accepts uploads. */
 const UPLOADED_FROM = 1024 * 1024;
 
-/** A file of this machine whose bytes are read when the message goes out. */
+/** A local file whose bytes are read when the message is sent. */
 export interface LargeFile {
   readonly path: string;
   readonly filename: string;
   readonly mediaType?: string;
 }
 
-/** A part as flags describe it. */
+/** A part from flags. */
 export type GivenPart = Part | LargeFile;
 
 /** Returns the file extension of a media type, without the dot. */
@@ -96,11 +96,11 @@ export function jsonFrom(flag: string, value: string): JsonValue {
 }
 
 /**
- * Makes a part of a file: the content of a path, or a reference to a URL. The content of a large file is read later.
+ * Makes a part from a file: the content of a path, or a reference to a URL. The content of a large file is read later.
  * @throws CliError A2ACLI_ERR_USAGE
  */
 export function filePart(place: string): GivenPart {
-  // The tool does not fetch references.
+  // URLs are sent as references, without fetching them.
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(place) && !place.startsWith('file://')) return { url: place, ...inferred(place) };
   try {
     const path = place.startsWith('file://') ? fileURLToPath(place) : place;

@@ -12,12 +12,12 @@ const EXCLUDED_BY_PAYLOAD: readonly FlagName[] = [
 /** A request whose message is complete but for its id. */
 type Request = Exclude<SendInput, string> & { readonly message: OutgoingMessage };
 
-/** A request whose parts may name files that are still to be read or uploaded. */
+/** A request whose parts may include files that must still be read or uploaded. */
 type GivenRequest = Omit<Request, 'message'> & {
   readonly message: Omit<OutgoingMessage, 'parts'> & { readonly parts: readonly GivenPart[] };
 };
 
-/** Makes the request that goes out. Loads the code for large files only if there are any. */
+/** Makes the final request. Loads the code for large files on demand. */
 export async function sentRequest(
   { message, ...request }: GivenRequest,
   client: Client,
@@ -30,7 +30,7 @@ export async function sentRequest(
 }
 
 /**
- * Makes the request that the flags of `send` describe. Absent ids are left to the agent.
+ * Makes a request from the flags of `send`. Absent ids are set by the agent.
  * @throws CliError A2ACLI_ERR_USAGE
  */
 export function sendRequest({ args: [text], given, settings }: Invocation): GivenRequest {

@@ -8,8 +8,8 @@ import { BegunUpload } from './begun-upload.js';
 import type { GivenPart, LargeFile } from './message-parts.js';
 
 /**
- * Makes the parts that go out. Uploads large files if the card of the agent declares a place for them. Other agents get
- * their bytes in the message.
+ * Makes the final parts. Uploads large files if the card of the agent declares an upload url. Other agents get their
+ * bytes in the message.
  */
 export async function sentParts(
   parts: readonly GivenPart[],
@@ -45,7 +45,7 @@ async function sentFile(
     begun.forget();
     return { url: file.url, filename, mediaType: mediaType ?? file.mediaType };
   } catch (error) {
-    // A lost connection or a timeout leaves what the server has. After a refusal no byte would make it right.
+    // After a lost connection or a timeout, the upload can be continued. After a refusal it cannot.
     if (error instanceof A2AError && error.code !== 'UNAVAILABLE') begun.forget();
     throw error;
   } finally {

@@ -1,4 +1,4 @@
-/** Labels of text output. Scripts read them, so a change breaks users. */
+/** Labels of text output. Scripts parse them, so a change is breaking. */
 export const LABELS = {
   task: 'Task',
   tasks: 'Tasks',

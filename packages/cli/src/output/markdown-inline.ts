@@ -1,31 +1,31 @@
-/** The abilities of a terminal that Markdown uses. */
+/** The capabilities of a terminal that Markdown uses. */
 export interface MarkdownTerminal {
   /** Width in columns. Wider tables become lists. */
   readonly columns?: number;
-  /** True if it shows links of OSC 8. Others show the address behind the text. */
+  /** True if it supports OSC 8 links. Otherwise the address is printed after the text. */
   readonly links?: boolean;
 }
 
-/** A text that may become a link. */
+/** Text that may become a link. */
 interface Link {
-  /** The characters so far, to be shown if it becomes no link. */
+  /** The characters so far, printed if it does not become a link. */
   raw: string;
   text: string;
   url: string;
-  /** The piece that the next character belongs to. */
+  /** The state of the parser within the link. */
   place: 'bang' | 'text' | 'closed' | 'url' | 'title';
-  /** Parentheses that are open in the address. */
+  /** Number of open parentheses in the address. */
   depth: number;
 }
 
-/** A longer text is no link. */
+/** Maximum length of a link. Longer text is printed unchanged. */
 const LONGEST_LINK = 4096;
 const LINKED = /^(?:https?:\/\/|mailto:)/i;
-/** A text that reads as an address. As a link it could lead to another place than it says. */
+/** Link text that looks like an address. Its link could lead elsewhere, so it is not used. */
 const ADDRESS = /:\/\/|^(?:mailto:|www\.)|@[\w-]+\.|^[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}(?:[:/?#]|$)/i;
 
 /**
- * Turns emphasis, code and links of one line into styles, as the characters arrive. The result does not depend on the
+ * Converts emphasis, code and links of one line into styles as the characters arrive. The result does not depend on the
  * chunks. The caller removes control characters first.
  */
 export class MarkdownInline {
@@ -36,7 +36,8 @@ export class MarkdownInline {
   #code = 0;
   #isStrong = false;
   /**
-   * Equal markers whose meaning depends on the next character. They are counted, because a long string would be slow.
+   * Consecutive equal markers whose meaning depends on the next character, as a count, because a long string would be
+   * slow.
    */
   #marker = '';
   #markers = 0;
@@ -48,14 +49,14 @@ export class MarkdownInline {
     this.#terminal = terminal;
   }
 
-  /** Returns what is decided since the last call. */
+  /** Returns and clears the finished text. */
   take(): string {
     const out = this.#out;
     this.#out = '';
     return out;
   }
 
-  /** Makes the line bold, as headings are. */
+  /** Makes the line bold, for headings. */
   strengthen(): void {
     this.#isStrong = true;
     this.#restyle();
@@ -66,7 +67,7 @@ export class MarkdownInline {
     else this.#push(char, true);
   }
 
-  /** Ends the line: every style and every open text. */
+  /** Ends the line: closes every style and prints all pending text. */
   endLine(): void {
     this.#dropLink();
     this.#resolve(' ');
@@ -119,14 +120,14 @@ export class MarkdownInline {
       link.depth += char === '(' ? 1 : char === ')' ? -1 : 0;
       link.url += char;
     } else {
-      // The character may begin a style or a link of its own.
+      // The character may itself begin a style or a link.
       link.raw = link.raw.slice(0, -char.length);
       this.#dropLink();
       this.#push(char, true);
     }
   }
 
-  /** Shows the text of what became no link. */
+  /** Prints the text of an abandoned link. */
   #dropLink(): void {
     const raw = this.#link?.raw ?? '';
     this.#link = undefined;
@@ -153,7 +154,7 @@ export class MarkdownInline {
     this.#resolve(' ');
   }
 
-  /** Decides if the markers before a character are style or text. */
+  /** Decides whether the markers before a character are style or text. */
   #resolve(next: string): void {
     const [marker, count] = [this.#marker, this.#markers];
     if (count === 0) return;

@@ -1,28 +1,28 @@
 import { MarkdownInline, type MarkdownTerminal } from './markdown-inline.js';
 import { isDelimiter, layOutTable } from './markdown-table.js';
 
-/** Matches the beginning of a line that may still become a heading, a list item, a quote or a fence. */
+/** Matches a line start that may still become a heading, a list item, a quote or a fence. */
 const UNDECIDED = /^\s{0,8}(?:#{1,6}|[-*+]|\d{1,3}[.)]?|>|`{1,2})?$/;
 const FENCE = /^\s{0,3}```/;
 const ROW = /^\s{0,8}\|$/;
-/** A table is shown when it ends, or at this size. In characters. */
+/** Maximum buffered size of a table, in characters. A table is printed when it ends, or at this size. */
 const LARGEST_TABLE = 65_536;
 
 /**
- * Turns Markdown into coloured text for a terminal as it arrives. The result does not depend on the chunks. Other text
- * passes unchanged. The caller removes control characters first.
+ * Converts Markdown into coloured text for a terminal as it arrives. The result does not depend on the chunks. Other
+ * text is unchanged. The caller removes control characters first.
  */
 export class MarkdownPrinter {
   readonly #terminal: MarkdownTerminal;
   readonly #inline: MarkdownInline;
-  /** The beginning of a line while its kind is undecided; undefined after that. */
+  /** The start of a line while its kind is undecided; undefined after that. */
   #prefix: string | undefined = '';
   #inFence = false;
-  /** True on a fence line, which is not shown. */
+  /** True on a fence line, which is not printed. */
   #onFenceLine = false;
-  /** The line of a table that arrives. */
+  /** The current line of a table. */
   #row: string | undefined;
-  /** Lines of a table, or the one that may be its head. */
+  /** Lines of a table, or a line that may be its head. */
   #rows: string[] = [];
   #size = 0;
   #out = '';
@@ -32,7 +32,7 @@ export class MarkdownPrinter {
     this.#inline = new MarkdownInline(terminal);
   }
 
-  /** Returns the part of the text that is decided. */
+  /** Returns the finished part of the text. */
   push(text: string): string {
     for (const char of text) this.#take(char);
     return this.#flush();
@@ -111,7 +111,7 @@ export class MarkdownPrinter {
     this.#span(row);
   }
 
-  /** Keeps a line that may belong to a table. The second line decides. */
+  /** Buffers a line that may belong to a table. The second line decides. */
   #endRow(row: string): void {
     this.#row = undefined;
     this.#rows.push(row);
@@ -119,7 +119,7 @@ export class MarkdownPrinter {
     if (this.#rows.length === 2 && !isDelimiter(row.trim())) this.#endTable();
   }
 
-  /** Shows the lines that were kept. */
+  /** Prints the buffered lines. */
   #endTable(): void {
     const rows = this.#rows;
     this.#rows = [];

@@ -1,7 +1,7 @@
 import { MarkdownInline, type MarkdownTerminal } from './markdown-inline.js';
 
 const LONGEST_LABEL = 40;
-/** Letters of two columns: East Asian ones and emoji. */
+/** Characters of two columns: East Asian ones and emoji. */
 const WIDE =
   /^(?:\p{Emoji_Presentation}|\p{Script=Han}|\p{Script=Hangul}|\p{Script=Hiragana}|\p{Script=Katakana}|[\u3000-\u303f\uff01-\uff60\uffe0-\uffe6])|\ufe0f/u;
 const LETTERS = new Intl.Segmenter();
@@ -12,15 +12,15 @@ interface Cell {
   readonly width: number;
 }
 
-/** Returns true for the line between the head and the rows of a table. */
+/** True for the line between the head and the rows of a table. */
 export function isDelimiter(line: string): boolean {
   const cells = cellsOf(line);
   return cells.length > 0 && cells.every((text) => /^:?-+:?$/.test(text));
 }
 
 /**
- * Lays the lines of a Markdown table out in columns: a head, a delimiter and rows. Every line of the result ends. A
- * table that is wider than the terminal becomes a list of its rows.
+ * Formats the lines of a Markdown table in columns: a head, a delimiter and rows. Every line of the result has a line
+ * end. A table wider than the terminal becomes a list of its rows.
  */
 export function layOutTable(
   [head = '', delimiter = '', ...rows]: readonly string[],
@@ -50,15 +50,15 @@ export function layOutTable(
   return `${line(titles)}${rule}\n${body.map(line).join('')}`;
 }
 
-/** Each row as lines with the title of the column, and a blank line between rows. */
+/** Formats each row as lines with the column titles, and a blank line between rows. */
 function listOf(heads: readonly string[], body: readonly (readonly Cell[])[], terminal: MarkdownTerminal): string {
-  // A long title stands once per row, so it is cut.
+  // Titles are repeated in every row, so long ones are cut.
   const titles = heads.map((text) => cell(Array.from(text).slice(0, LONGEST_LABEL).join(''), terminal, true).shown);
   const lines = (row: readonly Cell[]) => row.map(({ shown }, column) => `${titles[column]}: ${shown}\n`).join('');
   return body.length === 0 ? `${titles.join('  ')}\n` : body.map(lines).join('\n');
 }
 
-/** The texts between the bars of a line. A bar behind a backslash is text. */
+/** Returns the texts between the bars of a line. A bar after a backslash is text. */
 function cellsOf(line: string): readonly string[] {
   const cells = line
     .trim()
@@ -77,7 +77,7 @@ function cell(text: string, terminal: MarkdownTerminal, isTitle = false): Cell {
   return { shown, width: widthOf(shown) };
 }
 
-/** The columns that a text takes, without the styles and links of the tool. */
+/** Returns the width of a text in columns, without the styles and links of the tool. */
 function widthOf(shown: string): number {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what the tool itself writes.
   const text = shown.replace(/\x1b\[[\d;]*m|\x1b\]8;;[^\x1b]*\x1b\\/g, '');

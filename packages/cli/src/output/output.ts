@@ -17,15 +17,15 @@ export interface OutputSinks {
   readonly stdout: TextSink;
   readonly stderr: TextSink;
   /**
-   * The place of stdout beside stderr. `joined`: both are one terminal, pipe or file. `piped`: the reader of the pipe
-   * may show the text on the terminal of stderr, as `tee` does.
+   * The relation of stdout to stderr. `joined`: both are the same terminal, pipe or file. `piped`: stdout is a pipe
+   * whose reader may print to the terminal of stderr, such as `tee`.
    */
   readonly place: 'joined' | 'piped' | 'apart';
   /** True if stderr may be coloured. */
   readonly colors: boolean;
   /** True if stdout is a terminal that may be coloured. */
   readonly styled?: boolean;
-  /** True if it shows links of OSC 8. */
+  /** True if it supports OSC 8 links. */
   readonly links?: boolean;
 }
 
@@ -33,13 +33,13 @@ export interface OutputSinks {
 interface OutputOptions {
   readonly format?: OutputFormat;
   readonly verbose?: boolean;
-  /** Texts that are never shown, such as passwords in urls of the settings. */
+  /** Texts that are never printed, such as passwords in urls of the settings. */
   readonly hidden?: readonly string[];
 }
 
 /**
- * Writes results to stdout and everything else to stderr. Characters that steer a terminal or hide text become visible
- * escapes. On stderr, only the tool begins a line: further lines of a text are indented.
+ * Writes results to stdout and everything else to stderr. Characters that control a terminal or hide text become
+ * visible escapes. On stderr, only the tool can begin a line: further lines of a text are indented.
  */
 export class Output {
   readonly format: OutputFormat;
@@ -47,7 +47,7 @@ export class Output {
   readonly verbose: boolean;
   readonly #sinks: OutputSinks;
   readonly #hidden: readonly string[];
-  /** True while a progress line is shown. */
+  /** True while a progress line is visible. */
   #drawn = false;
   /** Last values of labels that are not repeated. */
   readonly #shown = new Map<string, string>();
@@ -88,24 +88,24 @@ export class Output {
     return this.#sinks.styled === true && !this.json;
   }
 
-  /** The abilities of stdout for Markdown; undefined if the text stays as it is. */
+  /** The capabilities of stdout for Markdown; undefined if Markdown is printed unchanged. */
   get markdown(): MarkdownTerminal | undefined {
     if (!this.styled) return undefined;
     const { links = false, stdout } = this.#sinks;
     return { links, ...(stdout.columns !== undefined && { columns: stdout.columns }) };
   }
 
-  /** Writes the one JSON document of a command. */
+  /** Writes the only JSON document of a command. */
   document(value: unknown): void {
     this.#write(`${jsonText(value, this.format === 'json' ? 2 : undefined)}\n`);
   }
 
-  /** Writes an object on a line of its own. */
+  /** Writes an object as one line. */
   line(value: unknown): void {
     this.#write(`${jsonText(value)}\n`);
   }
 
-  /** Writes a `Label: value` line; without a value nothing. */
+  /** Writes a `Label: value` line; nothing without a value. */
   field(label: string, value: string | undefined): void {
     if (value === undefined) return;
     this.#write(`${label}: ${printableLine(value)}\n`);
@@ -118,7 +118,7 @@ export class Output {
     this.field(label, value);
   }
 
-  /** Writes a `Label: value` line to stderr, beside the result. A terminal does not repeat it. */
+  /** Writes a `Label: value` line to stderr. A terminal does not repeat it while the value stays the same. */
   announce(label: string, value: string | undefined): void {
     if (value === undefined || (this.watched && this.#shown.get(label) === value)) return;
     if (this.watched) this.#shown.set(label, value);
@@ -150,7 +150,7 @@ export class Output {
     this.#tell(`${framed(text)}\n`);
   }
 
-  /** Writes a note of several lines, which all begin at the left. */
+  /** Writes a note of several lines without indentation. */
   notes(lines: readonly string[]): void {
     for (const line of lines) this.note(line);
   }
@@ -165,12 +165,12 @@ export class Output {
     this.#tell(`${this.#colored('error:', 31)} ${framed(text)}\n`);
   }
 
-  /** Shows a line that the next output replaces. Only a terminal shows it, and not behind an open line of text. */
+  /** Shows a line that the next output replaces. Only on a terminal, and not after an unfinished line of text. */
   progress(text: string): void {
     if (!this.watched || this.#isMidLine) return;
     this.#drawn = true;
     const line = printableLine(text);
-    // A line that wraps could not be replaced.
+    // A wrapped line could not be replaced.
     const width = (this.#sinks.stderr.columns || 80) - 1;
     this.#sinks.stderr.write(`\r${line.length > width ? `${line.slice(0, width - 1)}…` : line}\x1b[K`);
   }
@@ -209,7 +209,7 @@ export class Output {
   }
 }
 
-/** JSON whose unseen characters are escapes. */
+/** Formats JSON with escapes for invisible characters. */
 function jsonText(value: unknown, indent?: number): string {
   return printableText(JSON.stringify(value, undefined, indent));
 }

@@ -4,13 +4,13 @@ import { LABELS } from './labels.js';
 import type { Output } from './output.js';
 import { isToolData, writeToolCalls } from './tool-text.js';
 
-/** Shows the parts of an artifact. Chunks of a text become one block, except parts with metadata in verbose output. */
+/** Prints the parts of an artifact. Chunks of a text become one block, except parts with metadata in verbose output. */
 export function writeArtifactParts(output: Output, parts: readonly Part[]): void {
   const showsMetadata = output.verbose && parts.some(({ metadata }) => metadata !== undefined);
   writeParts(output, showsMetadata ? parts : joinParts(parts), LABELS.text);
 }
 
-/** Shows parts: texts and data as blocks, files by name, media type and size, calls of tools as lines. */
+/** Prints parts: texts and data as blocks, files by name, media type and size, tool calls as lines. */
 export function writeParts(output: Output, parts: readonly Part[], textLabel: string): void {
   const calls = output.verbose ? [] : parts.filter(isToolData);
   if (calls.length > 0) writeToolCalls(output, calls);

@@ -1,7 +1,7 @@
 const SECRET_HEADERS =
   /authorization|cookie|token|secret|password|credential|signature|(?:^|[-_])(?:api)?-?key$|-key-|^x-auth/i;
 
-/** Returns headers for display, without the values of secret ones. `redacted` hides secrets in the others. */
+/** Returns headers for display, without the values of secret ones. `redacted` redacts the other values. */
 export function shownHeaders(
   headers: Iterable<readonly [string, string]>,
   redacted: (text: string) => string,

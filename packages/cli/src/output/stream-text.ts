@@ -4,7 +4,7 @@ import type { Output } from './output.js';
 import { writeParts } from './part-text.js';
 import { shortState, stepIn, writeArtifactHead, writeMessage, writeTask } from './task-text.js';
 
-/** Shows the news of a stream as they arrive. Chunks of one text continue one block. */
+/** Prints the events of a stream as they arrive. Chunks of one text continue one block. */
 export class StreamText {
   readonly #output: Output;
   /** The artifact whose text is being written. */
@@ -19,7 +19,7 @@ export class StreamText {
     this.#output = output;
   }
 
-  /** The last state that was shown. */
+  /** The last printed state. */
   get state(): string | undefined {
     return this.#state;
   }
@@ -43,13 +43,13 @@ export class StreamText {
     this.#open = undefined;
   }
 
-  /** Ends the current block for other lines. The next chunk then begins with the name of its artifact. */
+  /** Ends the current block for other lines. The next chunk then starts with the name of its artifact. */
   #interrupt(): void {
     this.end();
     this.#artifact = undefined;
   }
 
-  /** A snapshot after a reconnection has only what was missed, so its text goes on where the stream broke. */
+  /** A snapshot after a reconnection contains only the missed text, which continues the block. */
   #task({ artifacts = [], ...task }: Task): void {
     const { id, status } = task;
     const isFirst = this.#taskId !== id;
@@ -65,7 +65,7 @@ export class StreamText {
     this.#status({ status });
   }
 
-  /** A step within the same state is a line of its own, without the state. */
+  /** Within the same state, a step is printed as its own line. */
   #status({ status: { state, message }, metadata }: Pick<TaskStatusUpdateEvent, 'status' | 'metadata'>): void {
     const step = stepIn(metadata);
     if (step === undefined || state !== this.#state) this.#output.field(LABELS.state, shortState(state));

@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { Artifact, Message, Part, StreamResponse, Task } from 'parley-a2a';
 
-/** The part of an artifact that was shown. */
+/** The part of an artifact that was already printed. */
 interface Shown {
   /** Hash and length of its text. */
   readonly hash: Hash;
@@ -13,7 +13,7 @@ interface Shown {
 const NOTHING: Shown = { hash: createHash('sha256'), length: 0, others: 0 };
 
 /**
- * Reduces events to what is new. A task event repeats the whole task, and an update may repeat a whole artifact: parts
+ * Reduces events to new content. A task event repeats the whole task, and an update may repeat a whole artifact: parts
  * and messages of earlier turns and connections are removed.
  */
 export class TaskNews {
@@ -23,8 +23,8 @@ export class TaskNews {
   readonly #taskIds = new Set<string>();
 
   /**
-   * Reads a task before a message to it, so that its former turns are no news. Does nothing if it was shown, or if it
-   * cannot be read: the message meets the same fault.
+   * Reads a task before a message to it, to exclude its earlier turns. Does nothing if it was already printed. A failed
+   * read is ignored, because sending the message fails the same way.
    */
   async begin(taskId: string | undefined, read: (id: string) => Promise<Task>): Promise<void> {
     if (taskId === undefined || this.#taskIds.has(taskId)) return;
@@ -32,7 +32,7 @@ export class TaskNews {
     if (former !== undefined) this.ofTask(former);
   }
 
-  /** The event without what was shown. A task keeps only artifacts and messages that have news. */
+  /** Returns the event without printed content. A task keeps only artifacts and messages with new content. */
   of(event: StreamResponse): StreamResponse {
     if (event.task !== undefined) return { task: this.ofTask(event.task) };
     if (event.artifactUpdate !== undefined) return this.#ofUpdate(event);
@@ -42,7 +42,7 @@ export class TaskNews {
     return message === undefined || this.#isNews(message) ? event : { statusUpdate: { ...statusUpdate, status } };
   }
 
-  /** The task without what was shown. */
+  /** Returns the task without printed content. */
   ofTask(task: Task): Task {
     this.#taskIds.add(task.id);
     const { message, ...status } = task.status;
@@ -85,7 +85,7 @@ export class TaskNews {
     });
   }
 
-  /** True for a message that was not asked about before. An agent may give one id to several texts. */
+  /** True for a message at its first call. Compares texts too, because an agent may reuse an id. */
   #isNews({ messageId, parts }: Message): boolean {
     const digest = createHash('sha256')
       .update(JSON.stringify([messageId, parts]))
@@ -96,7 +96,7 @@ export class TaskNews {
   }
 }
 
-/** The parts after those that were shown, or all parts if they do not begin with these. */
+/** Returns the parts after the printed ones, or all parts if they do not start with them. */
 function unseen(parts: readonly Part[], shown: Shown | undefined): readonly Part[] {
   if (shown === undefined || !beginsWith(textOf(parts), shown)) return parts;
   let { length, others } = shown;

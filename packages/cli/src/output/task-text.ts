@@ -19,7 +19,7 @@ export function shortState(state: TaskState): string {
   return state.replace('TASK_STATE_', '');
 }
 
-/** The step in the metadata of a status, as agents on model SDKs name it: a node, a call of a tool, or a hand-off. */
+/** Returns the step in the metadata of a status, as agents on model SDKs set it: a node, a tool call, or a hand-off. */
 export function stepIn({ node, tool, state, handoff }: JsonObject = {}): string | undefined {
   if (typeof node === 'string') return node;
   if (typeof tool === 'string' && typeof state === 'string') return `${tool} · ${state}`;
@@ -35,14 +35,14 @@ interface TaskSummary {
   readonly state: TaskState | undefined;
 }
 
-/** Writes the lines that every command about a task begins with. */
+/** Writes the first lines of every command about a task. */
 export function writeSummary(output: Output, { taskId, contextId, state }: TaskSummary): void {
   output.fieldOnce(LABELS.task, taskId);
   output.fieldOnce(LABELS.context, contextId);
   output.field(LABELS.state, state === undefined ? undefined : shortState(state));
 }
 
-/** The tokens that the models of a task have used; undefined if the agent does not tell them. */
+/** Returns the tokens that the models of a task have used; undefined if the agent does not report them. */
 function tokensText({ metadata }: Task): string | undefined {
   const usage = usageIn(metadata);
   if (usage === undefined) return undefined;
@@ -52,7 +52,7 @@ function tokensText({ metadata }: Task): string | undefined {
   return `${inputTokens} in${cached}, ${outputTokens} out${called}`;
 }
 
-/** Shows a task with its artifacts. `resume` is the command that continues it. */
+/** Prints a task with its artifacts. `resume`: the command that continues it. */
 export function writeTask(output: Output, task: Task, resume?: string): void {
   writeSummary(output, { taskId: task.id, contextId: task.contextId, state: task.status.state });
   output.field(LABELS.tokens, tokensText(task));
@@ -67,13 +67,16 @@ export function writeTask(output: Output, task: Task, resume?: string): void {
   output.field(LABELS.resume, resume);
 }
 
-/** Shows the trace of a task, or its url by a template with `{traceId}`. */
+/** Prints the trace id of a task, or its url from a template with `{traceId}`. */
 export function writeTrace(output: Output, task: Task, template: string | undefined): void {
   const id = traceIdOf(task);
   if (output.verbose && id !== undefined) output.field(LABELS.trace, template?.replace('{traceId}', id) ?? id);
 }
 
-/** The parts of an artifact as they are shown: after the end of its task no call is open. Verbose output shows all. */
+/**
+ * Returns the parts of an artifact to print. After the end of its task, open tool calls count as canceled, except in
+ * verbose output.
+ */
 export function artifactParts(output: Output, { parts }: Artifact, { status }: Task): readonly Part[] {
   return isTerminal(status.state) && !output.verbose ? withCallEnds(parts) : parts;
 }
@@ -85,7 +88,7 @@ export function writeArtifactHead(output: Output, { artifactId, name, descriptio
   if (output.verbose) output.field(LABELS.description, description);
 }
 
-/** Shows a message that is the whole answer. */
+/** Prints a message that is the whole answer. */
 export function writeMessage(output: Output, message: Message, resume?: string): void {
   output.field(LABELS.task, message.taskId);
   output.field(LABELS.context, message.contextId);
@@ -99,7 +102,7 @@ interface FollowedTask {
   readonly follow: string | undefined;
 }
 
-/** Warns if the state of a task needs attention. The exit code does not show it. */
+/** Warns if the state of a task needs attention, because the exit code does not show it. */
 export function warnOfState(output: Output, { state, follow }: FollowedTask): void {
   if (state === undefined) return;
   if (state === 'TASK_STATE_FAILED' || state === 'TASK_STATE_REJECTED') output.warn(`the task is ${shortState(state)}`);
@@ -108,7 +111,7 @@ export function warnOfState(output: Output, { state, follow }: FollowedTask): vo
   else if (isInterrupted(state)) output.warn('the task waits for your reply');
 }
 
-/** Tells a person the ids and the state of a task behind its answer, and the command that goes on with it. */
+/** Prints the ids and the state of a task after its answer for a person, and the command that continues it. */
 export function tellEnd(
   output: Output,
   task: FollowedTask & TaskSummary & { readonly resume: string | undefined },
@@ -120,7 +123,7 @@ export function tellEnd(
   output.announce(LABELS.resume, task.resume);
 }
 
-/** True if the warning of a state says more than its name. A person sees a question itself. */
+/** True if the warning for a state contains more than its name. A person has already seen a question. */
 function isTold(state: TaskState | undefined): boolean {
   return state === 'TASK_STATE_FAILED' || state === 'TASK_STATE_REJECTED' || state === 'TASK_STATE_AUTH_REQUIRED';
 }

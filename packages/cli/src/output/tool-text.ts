@@ -2,10 +2,10 @@ import type { Part } from 'parley-a2a';
 import { LABELS } from './labels.js';
 import type { Output } from './output.js';
 
-/** A part with data, which may record a call of a tool. */
+/** A part with data, which may record a tool call. */
 type DataPart = Extract<Part, { data: unknown }>;
 
-/** The members of a recorded call that a line shows. */
+/** The members of a recorded call that are printed. */
 interface ShownCall {
   readonly id: string;
   readonly tool: string;
@@ -19,12 +19,12 @@ const MOST_SHOWN = 120;
 /** The states of a call that has not ended. */
 const OPEN: readonly string[] = ['requested', 'approved', 'running'];
 
-/** True if data only records a change of a call, or lists calls that wait. Verbose output shows it as data. */
+/** True if data only records a change of a tool call, or lists waiting calls. Verbose output prints it as data. */
 export function isToolData(part: Part): part is DataPart {
   return callIn(part) !== undefined || waitingIn(part) !== undefined;
 }
 
-/** Writes a line for each call: its tool, its last state, its arguments and its outcome, all of them short. */
+/** Writes a line for each call with its tool, last state, arguments and outcome, each shortened. */
 export function writeToolCalls(output: Output, parts: readonly DataPart[]): void {
   const calls = new Map<string, ShownCall>();
   for (const part of parts) {
@@ -40,7 +40,7 @@ export function writeToolCalls(output: Output, parts: readonly DataPart[]): void
   }
 }
 
-/** The parts of an artifact of a task that has ended. Calls without an end of their own were canceled by it. */
+/** Returns the parts of an artifact of a finished task. Open calls are marked as canceled. */
 export function withCallEnds(parts: readonly Part[]): readonly Part[] {
   const calls = new Map(parts.flatMap((part) => callIn(part) ?? []).map((call) => [call.id, call]));
   const open = [...calls.values()].filter(({ state }) => OPEN.includes(state));
@@ -64,7 +64,7 @@ function waitingIn(part: Part): readonly { callId: string; tool: string; input?:
   return waiting.every(isCall) ? waiting : undefined;
 }
 
-/** The only member of the data of a part, if it has this name. */
+/** Returns the only member of the data of a part, if it has this name. */
 function memberOf(part: Part, name: string): unknown {
   if (part.data === undefined || !isObject(part.data) || Object.keys(part.data).length !== 1) return undefined;
   return part.data[name];
@@ -78,7 +78,7 @@ function textIn(value: unknown): string | undefined {
   return typeof value === 'string' ? cut(value) : undefined;
 }
 
-/** JSON on one line. */
+/** Formats JSON on one line, shortened. */
 function shortJson(value: unknown): string {
   return cut(JSON.stringify(value));
 }

@@ -3,7 +3,7 @@ import type { Output } from './output.js';
 
 const EVERY_MS = 100;
 
-/** Shows how far the transfer of a file is, on a terminal. */
+/** Shows the progress of a file transfer on a terminal. */
 export class TransferProgress {
   readonly #output: Output;
   readonly #name: string;
@@ -30,7 +30,7 @@ export class TransferProgress {
 
 const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB'];
 
-/** A number of bytes for people. */
+/** Formats a number of bytes. */
 export function sized(bytes: number): string {
   let number = bytes;
   let unit = 0;

@@ -3,19 +3,19 @@ import { usageError } from '../failure/cli-error.js';
 import type { Output } from '../output/output.js';
 import type { Settings } from '../settings/settings.js';
 
-/** An entry of a file of callers. It holds no secret. */
+/** An entry of a file of callers. It contains no secret. */
 interface CredentialEntry {
   readonly subject: string;
   readonly [member: string]: unknown;
 }
 
-/** A file of callers, and what becomes of an earlier entry of the same caller. */
+/** A file of callers, and the handling of an earlier entry of the same caller. */
 interface CredentialFile {
   readonly flag: 'api-keys-file' | 'basic-users-file';
   readonly replaces: boolean;
 }
 
-/** The members of an entry that the flags set: scopes and the end. */
+/** Returns the scopes and the expiry of an entry from the flags. */
 export function grantedBy(settings: Settings): { readonly scopes?: readonly string[]; readonly expiresAt?: string } {
   const scopes = settings.list('scope').flatMap((scope) => scope.split(/\s+/));
   const expiresIn = settings.duration('expires');
@@ -25,7 +25,7 @@ export function grantedBy(settings: Settings): { readonly scopes?: readonly stri
   };
 }
 
-/** Adds an entry to the file that a flag names, or shows it. `key`: a new key, which is shown once. */
+/** Adds an entry to the file of a flag, or prints it. `key`: a new key, which is printed once. */
 export function keepEntry(
   entry: CredentialEntry,
   { settings, output, file, key }: { settings: Settings; output: Output; file: CredentialFile; key?: string },
@@ -41,7 +41,7 @@ export function keepEntry(
   else output.field('File', path);
 }
 
-/** Replaces the file in one step, so that a server never reads half of it. */
+/** Replaces the file atomically, so that a server never reads a partial file. */
 function addTo(path: string, entry: CredentialEntry, { flag, replaces }: CredentialFile): void {
   const entries = existsSync(path) ? entriesOf(path, flag) : [];
   const others = replaces ? entries.filter((one) => subjectOf(one) !== entry.subject) : entries;
@@ -56,7 +56,7 @@ function entriesOf(path: string, flag: string): readonly unknown[] {
   try {
     value = JSON.parse(readFileSync(path, 'utf8'));
   } catch {
-    // The text of the error could quote a secret.
+    // Dropped, because the text of the error could quote a secret.
   }
   if (!Array.isArray(value)) {
     throw usageError(

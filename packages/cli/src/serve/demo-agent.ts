@@ -104,7 +104,7 @@ const executor: AgentExecutor = {
   },
 };
 
-/** Makes an agent to practise every command with. The first word of a message chooses its reaction. */
+/** Makes a demo agent for every command. The first word of a message selects its reaction. */
 export function demoAgent(): AgentOptions {
   return {
     agent: executor,

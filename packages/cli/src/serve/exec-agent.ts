@@ -13,27 +13,27 @@ interface ExecAgentOptions {
   readonly command: string;
   /** Splits the answer into chunks for streaming; absent for one chunk. */
   readonly chunk: string | undefined;
-  /** Takes each line of the program's stderr. */
+  /** Called with each line of the program's stderr. */
   readonly tell: (line: string) => void;
 }
 
-/** Time of a program to end after a signal, before it is killed. */
+/** Time in ms that the program has to end after a signal before it is killed. */
 const FORCE_MS = 4_000;
 const ON_WINDOWS = process.platform === 'win32';
-/** Limit of an answer that is not streamed, because it is held in memory. */
+/** Maximum length of an answer without streaming, because it is held in memory. */
 const MAX_ANSWER_CHARS = 16 * 1024 * 1024;
 /** Linux refuses to start a program with a variable of more than 128 kB. */
 const MAX_VARIABLE_BYTES = 64 * 1024;
-/** Credentials of the tool, which the program must not see. */
+/** Credentials of the tool, which are removed from the environment of the program. */
 const SECRET_VARIABLES: ReadonlySet<string> = new Set(
   FLAG_NAMES.filter((name) => flagOf(name).secret === true).map(variableOf),
 );
 
 /**
- * Makes an agent of a program. Each message runs the program once, with the text on its stdin. The environment has
- * `A2A_TASK_ID`, `A2A_CONTEXT_ID` and `A2A_MESSAGE`. A message of more than 64 kB is in the file that
- * `A2A_MESSAGE_FILE` names instead. The output is the answer, and an exit code other than 0 fails the task. Canceling a
- * task ends the program and its children.
+ * Makes an agent from a program. Each message runs the program once, with the text on its stdin. The environment has
+ * `A2A_TASK_ID`, `A2A_CONTEXT_ID` and `A2A_MESSAGE`. A message of more than 64 kB is in the file at `A2A_MESSAGE_FILE`
+ * instead. The output is the answer, and an exit code other than 0 fails the task. Canceling a task kills the program
+ * and its children.
  */
 export function execAgent(options: ExecAgentOptions): AgentExecutor {
   return {
@@ -42,9 +42,10 @@ export function execAgent(options: ExecAgentOptions): AgentExecutor {
       using message = new MessageVariable(context.message);
       const child = started(options.command, context, message.env);
       if (child.stderr !== null) createInterface({ input: child.stderr }).on('line', options.tell);
-      // Its stdout is read to its end before. A child of the program may keep its stderr open.
+      // `exit` instead of `close`: a child of the program may keep its stderr open. Its stdout is read to the end
+      // before.
       const ended = once(child, 'exit');
-      // The error is handled below, where the end is awaited.
+      // The error is handled at the `await` below.
       ended.catch(() => {});
       const stop = () => endGroup(child);
       context.signal.addEventListener('abort', stop, { once: true });
@@ -63,7 +64,7 @@ export function execAgent(options: ExecAgentOptions): AgentExecutor {
 }
 
 /**
- * A message as a variable for a program: the message itself, or the path of a file that exists while the program runs.
+ * A message as an environment variable: the message itself, or the path of a file that exists while the program runs.
  */
 class MessageVariable implements Disposable {
   readonly env: Readonly<Record<string, string>>;
@@ -93,9 +94,10 @@ function started(
 ): ChildProcess {
   const inherited = Object.entries(process.env).filter(([name]) => !SECRET_VARIABLES.has(name));
   const env = { ...Object.fromEntries(inherited), A2A_TASK_ID: taskId, A2A_CONTEXT_ID: contextId, ...message };
-  // A process group of its own, so that the children of the program end with it. On Windows it would be a new console.
+  // A separate process group, so that the children of the program are killed with it. On Windows it would open a
+  // console.
   const child = spawn(command, { shell: true, env, stdio: 'pipe', detached: !ON_WINDOWS, windowsHide: true });
-  // A program need not read its stdin.
+  // A program may close its stdin without reading it.
   child.stdin?.on('error', () => {});
   child.stdin?.end(text);
   return child;
@@ -142,7 +144,7 @@ function endGroup(child: ChildProcess): void {
   child.once('exit', () => clearTimeout(force));
 }
 
-/** Signals a program and its children. Windows has no signals and no groups: its tool ends a tree of processes. */
+/** Signals a program and its children. Windows has no signals and no groups: `taskkill` ends the tree of processes. */
 function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   if (child.pid === undefined) return;
   if (ON_WINDOWS) {

@@ -10,7 +10,7 @@ export interface Closable {
   close(): Promise<void>;
 }
 
-/** A server that listens, for output. */
+/** A listening server, for output. */
 export interface ListeningAgent {
   readonly name: string;
   readonly url: string;
@@ -19,7 +19,7 @@ export interface ListeningAgent {
   readonly unlisted?: readonly string[];
 }
 
-/** Writes the address of an agent to stdout, before anything else. */
+/** Prints the address of an agent to stdout, before anything else. */
 export function tellListening(output: Output, { name, url, card, unlisted = [] }: ListeningAgent): void {
   if (output.json) output.line({ name, url, card, ...(unlisted.length > 0 && { unlisted }) });
   else {
@@ -30,18 +30,18 @@ export function tellListening(output: Output, { name, url, card, unlisted = [] }
   }
 }
 
-/** Writes the token of this launch for the operator API. Its reader may see and delete the tasks of all users. */
+/** Prints the token of this launch for the operator API. It grants access to the tasks of all users. */
 export function tellOperatorToken(output: Output, operator: { readonly url: string; readonly token: string }): void {
   if (output.json) output.line({ operator });
   else output.field('Operator token', operator.token);
 }
 
-/** A process gets one Ctrl-C several times: from the terminal, and from npx and Node.js, which pass it on. */
+/** A process gets one Ctrl-C several times: from the terminal, and forwarded by npx and Node.js. */
 const SAME_SIGNAL_MS = 500;
 
 /**
- * Resolves once a signal has asked to stop and the server has closed. A second signal does not wait. Call it before
- * announcing the server.
+ * Resolves when the server has closed after a signal. A second signal ends the process at once. Must be called before
+ * the address is printed.
  */
 export function untilStopped(server: Closable): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -66,13 +66,13 @@ export function portOf(text: string | undefined, flag: FlagName = 'port'): numbe
   return port;
 }
 
-/** The address for a server to listen on. */
+/** The address that a server listens on. */
 export interface ListenPlace {
   readonly port: number;
   readonly host: string;
 }
 
-/** Waits until a server listens. If it cannot, the error says what to do. */
+/** Waits until a server listens. The error of a failed attempt contains the remedy. */
 export async function listening<T>(starting: Promise<T>, { port, host }: ListenPlace): Promise<T> {
   try {
     return await starting;
@@ -94,15 +94,15 @@ export async function listening<T>(starting: Promise<T>, { port, host }: ListenP
   }
 }
 
-/** A server that listens. */
+/** A listening server. */
 export interface StartedServer {
   /** Its address on this machine, without a final slash. */
   readonly url: string;
-  /** Resolves as `untilStopped` does. */
+  /** Resolves like `untilStopped`. */
   readonly stopped: Promise<void>;
 }
 
-/** Starts a plain server. When it is asked to stop, it closes all its connections. */
+/** Starts a plain server. After a signal, it closes all its connections. */
 export async function started(server: Server, place: ListenPlace): Promise<StartedServer> {
   const { port: wanted, host } = place;
   server.listen(wanted, host);

@@ -21,7 +21,7 @@ export async function loadModuleAgent(path: string): Promise<ModuleAgent> {
   const file = moduleFile(path);
   const loaded = await imported(path, file);
   const value = loaded.default ?? loaded.agent;
-  // An authenticator beside the agent would protect nothing.
+  // An authenticator beside the agent would not be used.
   if ('authenticator' in loaded || (isAgent(value) && 'authenticator' in Object(value)))
     throw new CliError('A2ACLI_ERR_USAGE', `${path} has an authenticator outside of the options of its agent`, {
       hint: 'export both as one object: export default { agent, authenticator }',
@@ -33,8 +33,8 @@ export async function loadModuleAgent(path: string): Promise<ModuleAgent> {
 }
 
 /**
- * Returns the place of a module.
- * @throws CliError if it is not there.
+ * Returns the path of a module.
+ * @throws CliError if it does not exist.
  */
 export function moduleFile(path: string): string {
   const file = resolve(path);
@@ -44,7 +44,7 @@ export function moduleFile(path: string): string {
 
 const MEMBERS = ['agent', 'agents', 'handler', 'execute', 'run'];
 
-/** The change that makes an agent of the exports of a module. */
+/** Returns the change that turns the exports of a module into an agent. */
 function exportHint(loaded: object, value: unknown): string {
   if (value instanceof Promise) return 'it exports a promise: await it, as in export default await makeAgent()';
   const [name] = Object.keys(loaded).filter((one) => isAgent((loaded as Record<string, unknown>)[one]));
@@ -87,9 +87,9 @@ function loadHint({ message, ...error }: Error, path: string): string {
 }
 
 /**
- * Returns the file and line of an error while loading. TypeScript errors begin with it. Otherwise it is the first place
- * in the stack outside of Node.js and packages. Syntax errors of JavaScript name no place, so Node.js checks the file
- * and those that it imports.
+ * Returns the file and line of an error during loading. TypeScript errors begin with it. Otherwise it is the first
+ * place in the stack outside of Node.js and packages. Syntax errors of JavaScript contain no place, so Node.js checks
+ * the file and its imports.
  */
 function placeOf({ name, stack = '' }: Error, file: string): string {
   const urls = stack.split('\n').filter((line) => line.includes('file://'));
@@ -101,7 +101,7 @@ function placeOf({ name, stack = '' }: Error, file: string): string {
   return first === undefined ? '' : `${first}: `;
 }
 
-/** Returns the place of the syntax error in a file, or in the files that it imports by a relative path. */
+/** Returns the place of the syntax error in a file, or in its relative imports. */
 function syntaxFault(file: string, seen: Set<string>): string | undefined {
   if (seen.has(file) || !existsSync(file)) return undefined;
   seen.add(file);

@@ -5,14 +5,14 @@ import type { Settings } from '../settings/settings.js';
 
 /** The audit log and the keys for secrets of a server. */
 export interface OperatorFiles {
-  /** Close it after the server. */
+  /** Must be closed after the server. */
   readonly audit?: FileAuditLog;
   readonly secretKeys?: readonly string[];
 }
 
 /**
- * Opens the files that the flags name. Without a file of keys, `A2A_SECRET_KEYS` has the keys.
- * @throws CliError if a file cannot be read or written. It quotes nothing from a file of keys.
+ * Opens the files in the flags. Without a key file, `A2A_SECRET_KEYS` contains the keys.
+ * @throws CliError if a file cannot be read or written. It never quotes a key file.
  */
 export async function operatorFiles(settings: Settings): Promise<OperatorFiles> {
   const secretKeys = secretKeysOf(settings);
@@ -22,8 +22,8 @@ export async function operatorFiles(settings: Settings): Promise<OperatorFiles> 
 }
 
 /**
- * The keys of the file that a flag names, or those of `A2A_SECRET_KEYS`.
- * @throws CliError if the file cannot be read or holds no key.
+ * Returns the keys of the key file, or those of `A2A_SECRET_KEYS`.
+ * @throws CliError if the file cannot be read or contains no key.
  */
 export function secretKeysOf(settings: Settings): readonly string[] | undefined {
   const path = settings.text('secret-keys-file');
@@ -32,7 +32,7 @@ export function secretKeysOf(settings: Settings): readonly string[] | undefined 
   return keys.length === 0 ? undefined : keys;
 }
 
-/** The keys of a file, separated by line breaks or commas. The server checks their form. */
+/** Returns the keys of a file, separated by line breaks or commas. The server validates them. */
 function secretKeysIn(path: string): readonly string[] {
   let text: string;
   try {

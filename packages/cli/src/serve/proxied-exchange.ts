@@ -9,12 +9,9 @@ interface ProxiedExchangeOptions {
   readonly target: string;
   /** Base URL of the proxy. */
   readonly own: string;
-  /** Gets entries with credentials, which it has to hide. */
+  /** Called with unredacted entries, and must redact credentials. */
   readonly log: TrafficLog;
-  /**
-   * Called with the names of headers, parameters and cookies for API keys, as the agent's card declares them, in lower
-   * case.
-   */
+  /** Called with the names of headers, parameters and cookies for API keys in the agent's card, in lower case. */
   readonly onSecretName: (name: string) => void;
 }
 
@@ -30,20 +27,20 @@ const HOP_BY_HOP = new Set([
   'transfer-encoding',
   'upgrade',
   'expect',
-  // Compressed bodies could not be logged.
+  // Not forwarded, because compressed bodies could not be logged.
   'accept-encoding',
   'content-encoding',
 ]);
 const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
 
-/** The caller of the proxy. The signal aborts once the caller has closed the connection. */
+/** The caller of the proxy. The signal aborts when the caller closes the connection. */
 interface Caller {
   readonly path: string;
   readonly response: ServerResponse;
   readonly signal: AbortSignal;
 }
 
-/** Passes one request on, and streams its answer back. */
+/** Forwards one request, and streams its response back. */
 export class ProxiedExchange {
   readonly #options: ProxiedExchangeOptions;
 
@@ -89,7 +86,7 @@ export class ProxiedExchange {
     const { number: exchange, log } = this.#options;
     const type = answer.headers.get('content-type') ?? '';
     const head = `${answer.status} ${type}`.trim();
-    // The proxy asks for no credentials, so pages of other origins must not read its answers.
+    // The proxy requires no credentials, so pages of other origins must not read its responses.
     const headers = Object.fromEntries(
       Array.from(answer.headers).filter(([name]) => !HOP_BY_HOP.has(name) && !name.startsWith('access-control-')),
     );
@@ -114,8 +111,8 @@ export class ProxiedExchange {
     const tell = (body: string) => log({ exchange, what: 'event', head: 'stream', body });
     let pending: string[] = [];
     for await (const chunk of answer.body ?? []) {
-      // Lines are logged whole, because a secret may be split over two chunks.
-      // An entry has all lines of a chunk: an entry for each would hold up the proxy.
+      // Logs whole lines, because a secret may be split over two chunks.
+      // An entry has all lines of a chunk, because an entry per line would slow the proxy down.
       const text = decoder.decode(chunk, { stream: true });
       const end = text.lastIndexOf('\n') + 1;
       if (end > 0) {
@@ -131,8 +128,8 @@ export class ProxiedExchange {
   }
 
   /**
-   * Returns a card whose addresses lead through the proxy, except those of WebSockets. Its signatures are removed,
-   * because they no longer match.
+   * Returns a card whose addresses are those of the proxy, except for WebSockets. Signatures are removed, because they
+   * no longer match.
    */
   #rewritten(text: string): string {
     const { target, own, onSecretName } = this.#options;
@@ -150,7 +147,7 @@ export class ProxiedExchange {
   }
 }
 
-/** The bindings whose callers open WebSockets, which the proxy does not pass on. */
+/** The bindings that use WebSockets, which the proxy does not forward. */
 const SESSIONS: readonly unknown[] = ['https://parley-a2a.dev/bindings/capnweb/v1', 'CAPNWEB'];
 
 /** True for an interface of such a binding, in a card of any version. */
@@ -158,7 +155,7 @@ function takesWebSockets({ protocolBinding, transport }: Readonly<Record<string,
   return SESSIONS.includes(protocolBinding ?? transport);
 }
 
-/** Returns the path and query of a request target. Other forms of a target would name another host. */
+/** Returns the path and query of a request target. Other forms of a target would address another host. */
 function pathIn(target = '/'): string {
   if (target.startsWith('/')) return target;
   const named = URL.parse(target);

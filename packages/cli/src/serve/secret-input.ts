@@ -5,9 +5,9 @@ import { usageError } from '../failure/cli-error.js';
 const LONGEST = 65_536;
 
 /**
- * Reads a secret from standard input, without the line break at its end. In a terminal a prompt asks for it and shows
- * nothing of it. An argument could be read by others on the machine.
- * @throws CliError for an empty or too long secret, and for a new secret that was typed in differently.
+ * Reads a secret from standard input, without its final line break. In a terminal a prompt asks for it without echo.
+ * A secret in an argument would be visible to other users of the machine.
+ * @throws CliError for an empty or too long secret, and for a new secret whose repetition differs.
  */
 export async function secretInput(label: string, { isNew = false } = {}): Promise<string> {
   const secret = process.stdin.isTTY ? await typed(label) : (await piped()).replace(/\r?\n$/, '');

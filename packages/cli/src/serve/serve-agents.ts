@@ -23,7 +23,7 @@ import { listening, portOf, tellListening, tellOperatorToken, untilStopped } fro
 import type { ModuleAgent } from './module-agent.js';
 import { type OperatorFiles, operatorFiles } from './operator-files.js';
 
-/** Serves one or several agents with the options of the flags. */
+/** Serves one or more agents with the options of the flags. */
 export async function serveAgents({ settings, output, tracing }: Invocation, source: ModuleAgent): Promise<number> {
   const config = readServerSettings('Settings', sourceOf(settings));
   const { port, host: address, publicUrl, rateLimit, tls } = config;
@@ -46,14 +46,14 @@ export async function serveAgents({ settings, output, tracing }: Invocation, sou
     files = await operatorFiles(settings);
     const authenticator = await authenticatorOf(config, logger);
     const place = { port, host: address };
-    // Each worker would have a token of its own.
+    // Each worker would have a different token.
     const hasToken = config.operator && isLocalHost(address) && settings.text('workers') === undefined;
     const token = hasToken ? randomBytes(32).toString('base64url') : undefined;
     const own: Partial<A2AHostOptions> = 'host' in source ? source.host : {};
     const push = pushOf(own.push, config.pushAllow);
     const host = createA2AHost({
       openapi: true,
-      // With a public url a proxy leads other machines here.
+      // With a public url, a proxy gives other machines access.
       console: isLocalHost(place.host) && publicUrl === undefined,
       ...own,
       agents,
@@ -106,14 +106,14 @@ export async function serveAgents({ settings, output, tracing }: Invocation, sou
   return 0;
 }
 
-/** The options for push notifications of a host, with further destinations that it may call. */
+/** Returns the push options of a host, with further allowed destinations. */
 function pushOf(push: A2AHostOptions['push'], allowed: readonly string[]): A2AHostOptions['push'] {
   if (allowed.length === 0 || push === false) return push;
   const options = typeof push === 'object' ? push : {};
   return { ...options, allow: [...(options.allow ?? []), ...allowed] };
 }
 
-/** The database of the flags. A worker may have it through the storage process. */
+/** Opens the database of the flags. A worker may use it through the storage process. */
 async function storageFor(settings: Settings, logger: Logger): Promise<TaskStorage> {
   if (settings.text('workers') !== undefined) {
     const { storageAddress } = await import('./storage-process.js');
@@ -125,7 +125,7 @@ async function storageFor(settings: Settings, logger: Logger): Promise<TaskStora
   return openStorage(url, { logger, backends: await backendsOf(url) });
 }
 
-/** The flags, as a source of the settings that every server has. */
+/** Returns the flags as a source of the settings of every server. */
 function sourceOf(settings: Settings): SettingSource {
   return {
     nameOf: settingName,
@@ -139,8 +139,8 @@ function sourceOf(settings: Settings): SettingSource {
 }
 
 /**
- * The authenticator for the credentials and the tokens of settings; `undefined` without them.
- * @throws OptionsError if a file is wrong.
+ * Returns the authenticator for the credentials and tokens of the settings; `undefined` without them.
+ * @throws OptionsError if a file is invalid.
  */
 async function authenticatorOf(
   { credentials, tokens }: Pick<ServerConfig, 'credentials' | 'tokens'>,
@@ -156,7 +156,7 @@ async function authenticatorOf(
 
 const LISTED = ['public', 'extended', 'never'] as const;
 
-/** The bindings that flags ask for, beside those of HTTP. */
+/** Returns the bindings of the flags, in addition to those of HTTP. */
 async function bindingsOf(settings: Settings): Promise<NonNullable<A2AHostOptions['bindings']>> {
   const word = settings.text('listed');
   const listed = LISTED.find((one) => one === word);
@@ -165,7 +165,7 @@ async function bindingsOf(settings: Settings): Promise<NonNullable<A2AHostOption
   return Promise.all(chosenBindings(settings).map((name) => SERVED_BINDINGS[name].load(settings, listing)));
 }
 
-/** The logger that the flags ask for. */
+/** Returns the logger of the flags. */
 export function loggerOf(settings: Settings): Logger {
   return textLogger({ level: settings.isOn('quiet') ? 'error' : settings.isOn('debug') ? 'debug' : 'info' });
 }

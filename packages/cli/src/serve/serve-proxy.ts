@@ -5,7 +5,7 @@ import { portOf, started, tellListening } from './listening.js';
 import { ProxiedExchange } from './proxied-exchange.js';
 import { fileLog, readableLog, redactedLog, type TrafficLog } from './traffic-log.js';
 
-/** Passes all requests on to another agent and logs them. The card of that agent then names this address. */
+/** Forwards all requests to another agent and logs them. The card of that agent then contains this address. */
 export async function serveProxy({ settings, output }: Invocation, target: string): Promise<number> {
   const base = URL.parse(target);
   if (base === null || !/^https?:$/.test(base.protocol))
@@ -28,7 +28,8 @@ export async function serveProxy({ settings, output }: Invocation, target: strin
   }
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
     const { host } = request.headers;
-    // A page of another origin sends a host of its own (DNS rebinding). A request without a host comes from no browser.
+    // A page of another origin sends another host (DNS rebinding). A request without a host does not come from a
+    // browser.
     const isKnown = host === undefined || isLocalHost(host) || host === URL.parse(own)?.host;
     if (!isOpenToPages && !isKnown) return refuseHost(response);
     exchanges++;

@@ -9,14 +9,14 @@ import { type ListenPlace, listening, portOf } from './listening.js';
 import { moduleFile } from './module-agent.js';
 
 /**
- * Serves a module in a process that Node.js starts again after each change of a file that the module imports. Without a
+ * Serves a module in a process that Node.js restarts after each change of a file that the module imports. Without a
  * database, the tasks are in a temporary SQLite file until the command ends.
  */
 export async function serveWatched({ settings }: Invocation, path: string): Promise<number> {
-  // Node.js would wait for a file that never comes.
+  // Checked here, because Node.js would wait for a missing file.
   moduleFile(path);
   const place = { port: portOf(settings.text('port')), host: settings.text('host') ?? '127.0.0.1' };
-  // Each restart would take another port.
+  // Otherwise each restart would choose another port.
   const port = place.port === 0 ? await freePort(place) : place.port;
   const isKept = (settings.text('database') ?? process.env.DATABASE_URL) !== undefined;
   const folder = isKept ? undefined : mkdtempSync(join(tmpdir(), 'parley-watch-'));

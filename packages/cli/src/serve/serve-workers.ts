@@ -6,15 +6,15 @@ import { tellListening, untilStopped } from './listening.js';
 import { StorageProcess } from './storage-process.js';
 import { WorkerPool } from './worker-pool.js';
 
-/** Longest time of a worker to stop, beyond its drain. */
+/** Time that a worker has to stop after its drain, in ms. */
 const GRACE_MS = 30_000;
-/** Longest time of a worker of a reload until it listens. */
+/** Time that a worker of a reload has to start listening, in ms. */
 const START_MS = 30_000;
 
 /**
- * Serves agents in several processes until a signal stops them. Each of them runs this command again. A database of one
- * process gets a process of its own. SIGUSR2 replaces all workers, one after the other.
- * @throws CliError for a wrong number.
+ * Serves agents in several processes until a signal stops them. Each of them runs this command again. A database for a
+ * single process gets a separate process. SIGUSR2 replaces all workers, one after the other.
+ * @throws CliError for an invalid number.
  */
 export async function serveWorkers({ settings, output }: Invocation): Promise<number> {
   const count = workerCount(settings.text('workers'));
@@ -57,14 +57,14 @@ export async function serveWorkers({ settings, output }: Invocation): Promise<nu
   }
   if (process.platform !== 'win32') {
     process.on('SIGUSR2', () => void pool.reload());
-    // The workers open the file of the audit log again.
+    // The workers reopen the file of the audit log.
     if (settings.text('audit-file') !== undefined) process.on('SIGHUP', () => pool.signal('SIGHUP'));
   }
   await stopped;
   return 0;
 }
 
-/** Reads the number of workers; `max` is one for each core. */
+/** Parses the number of workers; `max` is one per core. */
 function workerCount(text: string | undefined): number {
   const count = text === 'max' ? availableParallelism() : Number(text);
   if (!Number.isInteger(count) || count < 1 || count > 256)

@@ -10,11 +10,11 @@ import { nextDelay } from './restart-delay.js';
 
 /** The variable with the address of the storage process, for workers and for that process. */
 const ADDRESS = 'PARLEY_STORAGE_ADDRESS';
-/** The variable that makes a process the storage process: `void`, or the number of workers that may have leases. */
+/** The variable that marks the storage process: `void`, or the number of workers that may hold leases. */
 const LEASES = 'PARLEY_STORAGE_LEASES';
-/** All workers wait for the process. One that lived so long had opened the storage. */
+/** All workers wait for the process. After this time in ms, it has opened the storage. */
 const STABLE_MS = 1_000;
-/** Without its first process, the storage process waits so long for the workers. */
+/** Time in ms that the storage process waits for the workers after its first process has ended. */
 const ORPHAN_MS = 60_000;
 
 type FromStorage = 'ready';
@@ -24,18 +24,15 @@ type ToStorage = 'stop';
 interface StorageProcessOptions {
   /** The number of workers. */
   readonly workers: number;
-  /** Hears of each end of the process, and when the next one starts in its place. */
+  /** Called after each end of the process, with the delay until its restart. */
   readonly onDeath: (reason: string, inMs: number) => void;
 }
 
-/**
- * The process that has the storage of all workers. The first process starts it, and starts another one when it ends by
- * itself.
- */
+/** The process with the storage of all workers. The first process starts it, and restarts it if it ends by itself. */
 export class StorageProcess {
   readonly address: StorageAddress;
   readonly #options: StorageProcessOptions;
-  /** A folder of this user only, with the socket. On Windows the token alone protects a pipe. */
+  /** A folder with the socket, accessible to this user only. On Windows only the token protects the pipe. */
   readonly #folder = process.platform === 'win32' ? undefined : mkdtempSync(join(tmpdir(), 'parley-storage-'));
   #child: ChildProcess | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -50,14 +47,14 @@ export class StorageProcess {
     this.address = { path, token };
   }
 
-  /** The variables for a worker. */
+  /** The environment variables for a worker. */
   get env(): Readonly<Record<string, string>> {
     return { [ADDRESS]: JSON.stringify(this.address) };
   }
 
   /**
    * Resolves when workers can connect.
-   * @throws CliError if the process ends before. It has told the reason.
+   * @throws CliError if the process ends before that. The process has printed the reason.
    */
   async start(): Promise<void> {
     const child = this.#fork('void');
@@ -71,14 +68,14 @@ export class StorageProcess {
     if (child.exitCode === null && child.signalCode === null) this.#replaceAtEnd(child);
   }
 
-  /** Closes the storage, after the workers. */
+  /** Closes the storage. Must be called after the workers have ended. */
   async close(): Promise<void> {
     this.#isStopping = true;
     clearTimeout(this.#timer);
     const child = this.#child;
     if (child !== undefined && child.exitCode === null && child.signalCode === null) {
       const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-      // A process that does not listen to messages yet hears of the end of the channel.
+      // A process without a message handler yet notices the end of the channel.
       child.send('stop' satisfies ToStorage, () => {});
       child.disconnect();
       await ended;
@@ -104,23 +101,27 @@ export class StorageProcess {
   }
 }
 
-/** The address of the storage process, in a worker that has one. Programs that the worker starts do not see it. */
+/**
+ * Returns the address of the storage process in a worker. Removes the variable, so that programs of the worker do not
+ * get it.
+ */
 export function storageAddress(): StorageAddress | undefined {
   const text = process.env[ADDRESS];
   delete process.env[ADDRESS];
   return text === undefined ? undefined : (JSON.parse(text) as StorageAddress);
 }
 
-/** The leases of earlier processes, in a storage process; `undefined` in any other process. */
+/** Returns the leases option in a storage process; `undefined` in any other process. */
 export function storageRole(): string | undefined {
   return process.env[LEASES];
 }
 
-/** Has the storage for the workers until the first process says that all have ended, or has ended itself. */
+/** Serves the storage to the workers until the first process reports that all have ended, or has itself ended. */
 export async function keepStorage(url: string, leases: string, logger: Logger): Promise<void> {
   const address = storageAddress();
   if (address === undefined) throw new CliError('A2ACLI_ERR_INTERNAL', `${ADDRESS} is missing`);
-  // Signals of a terminal or a supervisor reach all processes. The workers drain, and need the storage meanwhile.
+  // Signals of a terminal or a supervisor reach all processes. Ignored here, because the workers need the storage while
+  // they drain.
   process.on('SIGINT', () => {});
   process.on('SIGTERM', () => {});
   process.on('SIGHUP', () => {});
@@ -137,7 +138,7 @@ export async function keepStorage(url: string, leases: string, logger: Logger): 
   if ((await ended) === 'orphan') {
     const late = new Promise<void>((resolve) => void setTimeout(resolve, ORPHAN_MS).unref());
     await Promise.race([server.left(), late]);
-    // The first process cannot remove the folder any more.
+    // The first process has ended, so it cannot remove the folder.
     if (process.platform !== 'win32') rmSync(join(address.path, '..'), { recursive: true, force: true });
   }
   await server.close();

@@ -14,10 +14,10 @@ interface TrafficEntry {
   readonly body?: string;
 }
 
-/** Takes each entry as it happens. */
+/** Called with each entry as it happens. */
 export type TrafficLog = (entry: TrafficEntry) => void;
 
-/** Makes a log without credentials. `secretNames` adds names to the usual secret ones; the set may grow. */
+/** Makes a log without credentials. `secretNames`: names in addition to the usual secret ones; the set may grow. */
 export function redactedLog(log: TrafficLog, secretNames: ReadonlySet<string>): TrafficLog {
   return ({ head, headers, body, ...entry }) => {
     const shown = redactor([], secretNames);
@@ -35,7 +35,7 @@ export function redactedLog(log: TrafficLog, secretNames: ReadonlySet<string>): 
 
 const ARROWS = { request: '→', response: '←', event: '·', end: '■', error: '✗' };
 
-/** Makes a log for people. `write` takes each line. */
+/** Makes a log for people. `write` is called with each line. */
 export function readableLog(write: (line: string) => void): TrafficLog {
   return ({ exchange, what, head, body }) => {
     write(`${ARROWS[what]} #${exchange} ${head}`);

@@ -3,14 +3,14 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
 
-/** Answers a request of the web. */
+/** Handles a web request. */
 export type WebHandler = (request: Request) => Promise<Response>;
 
-/** Answers requests of Node.js by a function for those of the web. A closed connection aborts the signal. */
+/** Makes a Node.js request listener from a web handler. A closed connection aborts the signal. */
 export function nodeListener(handle: WebHandler): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
     answer(handle, request, response).catch(() => {
-      // The error may hold an address or a text of the agent, so it stays here.
+      // The error may contain an address or a text of the agent, so it is not sent.
       if (response.headersSent) response.destroy();
       else response.writeHead(500).end();
     });
@@ -41,7 +41,7 @@ async function answer(handle: WebHandler, request: IncomingMessage, response: Se
   }
 }
 
-/** Other forms of a target would name another host. */
+/** Other forms of a target would address another host. */
 function pathOf(target = '/'): string {
   return target.startsWith('/') ? target : '/';
 }

@@ -9,34 +9,34 @@ export type ToWorker = 'stop';
 
 /** The variable with the number of a worker, from 0. */
 export const SLOT = 'WORKER_SLOT';
-/** The variable with the process that a worker replaces. */
+/** The variable with the id of the process that a worker replaces. */
 export const REPLACES = 'WORKER_REPLACES';
 
 /** Options of a pool. */
 interface WorkerPoolOptions {
   readonly count: number;
-  /** A worker that was told to stop is killed after this time. Its turns go to other replicas. */
+  /** Time in ms after which a stopping worker is killed. Its turns go to other replicas. */
   readonly stopMs: number;
-  /** A worker of a reload that does not listen after this time is killed. The others stay. */
+  /** Time in ms after which a worker of a reload that does not listen is killed. The others are kept. */
   readonly startMs: number;
   /** Further variables for workers. */
   readonly env: Readonly<Record<string, string>>;
-  /** Hears how a replacement of all workers goes. */
+  /** Called with the progress of a reload. */
   readonly onReload: (text: string) => void;
-  /** Hears of each worker that ends by itself, and when the next one starts in its place. */
+  /** Called after each worker that ended by itself, with the delay until its restart. */
   readonly onDeath: (reason: string, inMs: number) => void;
 }
 
 /**
- * Runs this command in several processes behind one port. The first process accepts connections and gives them to the
- * workers in turn. A worker that ends is replaced after a pause, which grows while workers end soon.
+ * Runs this command in several processes behind one port. The first process accepts connections and distributes them to
+ * the workers in turn. A worker that ends is restarted after a delay, which grows while workers end early.
  */
 export class WorkerPool {
   readonly #options: WorkerPoolOptions;
-  /** The slot and the start of each worker, by its id. A worker that is replaced leaves its slot to the next one. */
+  /** The slot and the start time of each worker, by its id. Its replacement gets the same slot. */
   readonly #running = new Map<number, { readonly slot: number; readonly startedAt: number }>();
   readonly #timers = new Set<NodeJS.Timeout>();
-  /** Workers whose end starts no other one: a reload replaces them, or has started them. */
+  /** Workers that are not restarted when they end: a reload replaces them, or has started them. */
   readonly #leaving = new Set<Worker>();
   #reloading: Promise<void> | undefined;
   #reloadAgain = false;
@@ -48,9 +48,9 @@ export class WorkerPool {
   }
 
   /**
-   * Starts the first worker, and the others when it listens, so that one migrates the tables. Resolves to the message
-   * of the first worker, or to undefined if `close` was called before it listened.
-   * @throws CliError if the first worker ends before it listens. It has told the reason.
+   * Starts the first worker, and the others when it listens, so that only one migrates the tables. Resolves to the
+   * message of the first worker, or to undefined if `close` was called before it listened.
+   * @throws CliError if the first worker ends before it listens. The worker has printed the reason.
    */
   async start(): Promise<FromWorker | undefined> {
     if (this.#stopping !== undefined) return undefined;
@@ -68,7 +68,7 @@ export class WorkerPool {
     return message;
   }
 
-  /** Tells all workers to drain, and resolves when the last one has ended. */
+  /** Stops all workers after a drain. Resolves when the last one has ended. */
   close(): Promise<void> {
     this.#stopping ??= this.#stop();
     return this.#stopping;
@@ -80,8 +80,8 @@ export class WorkerPool {
   }
 
   /**
-   * Replaces the workers one after the other. A worker is told to stop when the next one in its place listens. If that
-   * one ends before, the others stay. A call during a reload begins another one after it.
+   * Replaces the workers one after the other. A worker is stopped when its replacement listens. If a replacement ends
+   * before that, the remaining workers are kept. A call during a reload starts another one after it.
    */
   reload(): Promise<void> {
     this.#reloadAgain = this.#reloading !== undefined;
@@ -97,7 +97,7 @@ export class WorkerPool {
       const slot = this.#running.get(old.id)?.slot;
       if (slot === undefined || this.#stopping !== undefined) continue;
       const next = this.#fork(slot, { [REPLACES]: String(old.process.pid) });
-      // No other one starts in their places.
+      // Neither of them is restarted.
       this.#leaving.add(old).add(next);
       const { startMs, onReload } = this.#options;
       const started = await new Promise<'listens' | 'ended' | 'hangs'>((resolve) => {
@@ -146,7 +146,7 @@ export class WorkerPool {
 
   #fork(slot: number, env: Readonly<Record<string, string>> = {}): Worker {
     const worker = cluster.fork({ ...this.#options.env, [SLOT]: String(slot), ...env });
-    // Node.js drops a message to a worker that does not listen to messages yet. A worker sends its own message after.
+    // Node.js drops a message to a worker without a message handler. A worker sends its own message after it has one.
     worker.on('message', () => {
       if (this.#stopping !== undefined) tellStop(worker);
     });

@@ -4,10 +4,10 @@ import { createServer } from 'node:http';
 import type { Closable, ListeningAgent } from './listening.js';
 import { type FromWorker, REPLACES, SLOT, type ToWorker } from './worker-pool.js';
 
-/** Paths that a worker answers for itself. */
+/** Paths that a worker answers on its own port. */
 const OWN_PATHS = ['/metrics', '/readyz', '/healthz'];
 
-/** Pause between two attempts to take a port. */
+/** Delay between two attempts to listen on a port, in ms. */
 const RETRY_MS = 100;
 
 /** True in a worker of `serve --workers`. */
@@ -21,16 +21,16 @@ interface WorkerHost {
   fetch(request: Request): Promise<Response>;
 }
 
-/** Facts and options of a host in a worker. */
+/** Options of a host in a worker. */
 export interface WorkerOptions {
   readonly agentsAt: readonly ListeningAgent[];
   readonly drainMs: number;
-  /** The base of the ports for metrics. */
+  /** The first port for metrics. */
   readonly metricsPort?: number;
 }
 
 /**
- * Tells the first process that this worker listens. Resolves once this worker was told to stop and has closed. SIGTERM
+ * Reports to the first process that this worker listens. Resolves when this worker was stopped and has closed. SIGTERM
  * stops it too. Node.js ends it at once if the first process has ended.
  */
 export async function workUntilStopped(host: WorkerHost, options: WorkerOptions): Promise<void> {
@@ -44,8 +44,8 @@ export async function workUntilStopped(host: WorkerHost, options: WorkerOptions)
 }
 
 /**
- * Resolves when this worker has to stop. The first process tells it again after each message of this worker. A terminal
- * sends SIGINT to all processes of a command; only the first one decides.
+ * Resolves when this worker must stop. The first process repeats the order after each message of this worker. SIGINT is
+ * ignored, because a terminal sends it to all processes of a command, and only the first one decides.
  */
 function stopAsked(): Promise<void> {
   return new Promise((resolve) => {
@@ -58,8 +58,8 @@ function stopAsked(): Promise<void> {
 }
 
 /**
- * Answers probes and metrics of this worker alone, on a port of its own: the base and its number. The common
- * port answers them for any worker.
+ * Serves probes and metrics of this worker alone, on its own port: the base plus its number. The common port is
+ * answered by any worker.
  */
 async function listenAlone(host: WorkerHost, base: number): Promise<Closable> {
   const server = createServer((request, response) => {
@@ -79,13 +79,13 @@ async function listenAlone(host: WorkerHost, base: number): Promise<Closable> {
       .catch(() => response.destroy());
   });
   const port = base + Number(process.env[SLOT]);
-  // A worker would share the port with the others.
+  // `exclusive`, because a worker would otherwise share the port with the others.
   const listen = () => server.listen({ port, host: '127.0.0.1', exclusive: true });
   if (process.env[REPLACES] === undefined) {
     listen();
     await once(server, 'listening');
   } else {
-    // The worker that this one replaces has the port until it ends.
+    // The replaced worker uses the port until it ends.
     server.on('error', () => void setTimeout(listen, RETRY_MS).unref());
     listen();
   }

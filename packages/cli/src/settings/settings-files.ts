@@ -9,11 +9,11 @@ import { TrustedFiles } from './trusted-files.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Returns the folder for files of all projects of a user. */
+/** Returns the folder for settings of a user in all projects. */
 export function globalFolder(env: Environment): string {
   const { XDG_CONFIG_HOME: named = '', HOME, USERPROFILE } = env;
   if (isAbsolute(named)) return join(named, 'a2a-cli');
-  // A relative path would lead into the working directory, which may belong to another user.
+  // A relative path would refer to the working directory, which may belong to another user.
   const home = [HOME, USERPROFILE].find((path) => path !== undefined && isAbsolute(path)) ?? userInfo().homedir;
   return join(home, '.config', 'a2a-cli');
 }
@@ -44,7 +44,7 @@ export function settingsLayers({ env, named, folder, warn }: SettingsPlaces): Se
 
 /** Returns the files with secrets that other users of this machine can read. */
 export function exposedFiles(layers: readonly SettingsLayer[]): string[] {
-  // Windows has no such modes, and no ids of users.
+  // Windows has neither file modes nor user ids.
   if (process.getuid === undefined) return [];
   const secrets = FLAG_NAMES.filter((name) => flagOf(name).secret === true).map(variableOf);
   const files = layers.filter(({ source, values }) => source !== 'environment' && secrets.some((name) => values[name]));
@@ -56,7 +56,7 @@ export interface SettingsFile {
   readonly path: string;
   readonly content: Buffer;
   readonly values: Readonly<Record<string, string | undefined>>;
-  /** True if the user owns the file and the link that leads to it. */
+  /** True if the user owns the file, and the link to it if any. */
   readonly isOwn: boolean;
 }
 

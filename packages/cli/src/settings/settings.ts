@@ -19,7 +19,7 @@ export interface Setting {
   readonly values: readonly string[];
   /** `flag`, `environment`, the path of a file, or `built-in`. */
   readonly source: string;
-  /** The distrust of its layer. */
+  /** The reason why its layer is not trusted. */
   readonly distrust?: SettingsLayer['distrust'];
 }
 
@@ -37,8 +37,7 @@ export class Settings {
   }
 
   /**
-   * Returns a setting with its source; `undefined` if it is not set. Use it for display only: the other methods check
-   * trust.
+   * Returns a setting with its source; `undefined` if it is not set. For display only: the other methods check trust.
    */
   setting(name: FlagName): Setting | undefined {
     const given = this.#given.filter((flag) => flag.name === name);
@@ -60,7 +59,7 @@ export class Settings {
   }
 
   /**
-   * Refuses settings of untrusted files that only trusted ones may set. Called before a command begins.
+   * Refuses settings from untrusted files that require trust. Called before a command starts.
    * @throws CliError A2ACLI_ERR_USAGE
    */
   checkTrust(names: readonly FlagName[]): void {
@@ -68,7 +67,7 @@ export class Settings {
   }
 
   /**
-   * Refuses an untrusted file that decides the recipient of a credential from elsewhere.
+   * Refuses an untrusted file that sets the recipient of a credential from another source.
    * @param what the credential, such as `a login`.
    * @throws CliError A2ACLI_ERR_USAGE
    */
@@ -88,7 +87,7 @@ export class Settings {
     return value;
   }
 
-  /** Returns the values of a flag that repeats. */
+  /** Returns the values of a repeatable flag. */
   list(name: FlagName): readonly string[] {
     return this.#used(name)?.values ?? [];
   }
@@ -102,7 +101,7 @@ export class Settings {
   }
 
   /**
-   * Returns the one of two exclusive flags whose source has precedence.
+   * Returns which of two exclusive flags has the source with precedence.
    * @throws CliError if the same source sets both.
    */
   either<A extends FlagName, B extends FlagName>(one: A, other: B): A | B | undefined {
@@ -111,7 +110,7 @@ export class Settings {
   }
 
   /**
-   * Returns the one of two exclusive values whose source has precedence.
+   * Returns which of two exclusive values has the source with precedence.
    * @throws CliError if the same source sets both.
    */
   eitherText<A extends FlagName, B extends FlagName>(one: A, other: B): A | B | undefined {
@@ -127,7 +126,7 @@ export class Settings {
     return Number(text);
   }
 
-  /** Returns a time in ms, limited to the longest timer for flags that become timers. */
+  /** Returns a duration in ms, limited to the longest timer for flags that set timers. */
   duration(name: FlagName): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
@@ -160,7 +159,7 @@ export class Settings {
     return CONFIGURABLE_FLAGS.map((name) => ({ name, setting: this.setting(name) }));
   }
 
-  /** Returns a setting to act on. Refuses one from an untrusted source that must not set it. */
+  /** Returns a setting for use. Refuses one from an untrusted source that must not set it. */
   #used(name: FlagName): Setting | undefined {
     const setting = this.setting(name);
     if (setting?.distrust === undefined) return setting;
@@ -172,7 +171,7 @@ export class Settings {
     return setting;
   }
 
-  /** Returns a flag with a credential from another source. */
+  /** Returns a credential flag that another source sets. */
   #credentialBeside(source: string): FlagName | undefined {
     return CREDENTIAL_FLAGS.find((name) => {
       const setting = this.setting(name);
@@ -192,9 +191,9 @@ export class Settings {
   }
 }
 
-/** Flags whose times become timers. */
+/** Flags that set timers. */
 const TIMERS: readonly FlagName[] = ['timeout', 'poll-interval'];
-/** A longer timer of Node.js fires at once. */
+/** Node.js fires a longer timer at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 function untrusted(name: FlagName, { source, distrust }: Setting, why: string): CliError {
@@ -209,7 +208,7 @@ const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 
 
 const LONGEST_DURATION = 100;
 
-/** Parses a time such as `2s` or `1m30s` to ms; a bare number counts seconds. `undefined` if it is not a time. */
+/** Parses a duration such as `2s` or `1m30s` to ms; a bare number is in seconds. `undefined` if it is invalid. */
 export function durationOf(text: string): number | undefined {
   if (/^\d+(?:\.\d+)?$/.test(text)) return Number(text) * 1000;
   if (text.length > LONGEST_DURATION || !/^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/.test(text)) return undefined;
@@ -219,7 +218,7 @@ export function durationOf(text: string): number | undefined {
 
 const PREFIXES = ['', 'k', 'm', 'g', 't'];
 
-/** Parses a size such as `20MB` or `1.5GiB`; a bare number counts bytes. `undefined` if it is no size. */
+/** Parses a size such as `20MB` or `1.5GiB`; a bare number is in bytes. `undefined` if it is invalid. */
 export function bytesOf(text: string): number | undefined {
   const [, number, prefix = '', binary] = /^(\d{1,15}(?:\.\d{1,3})?)(?:([kmgt])(i)?)?b?$/i.exec(text) ?? [];
   if (number === undefined) return undefined;

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** The trust in a file: with its current content, only with other content, or never given. */
+/** The trust in a file: for its current content, only for other content, or never given. */
 export type FileTrust = 'trusted' | 'changed' | 'unknown';
 
-/** Files that a person has trusted, each with a hash of its content. Only the owner can read the list. */
+/** Files that the user has trusted, each with a hash of its content. Only the owner can read the list. */
 export class TrustedFiles {
   readonly path: string;
 
@@ -25,12 +25,12 @@ export class TrustedFiles {
     return known === hashOf(content) ? 'trusted' : 'changed';
   }
 
-  /** Trusts a file with this content and no other. */
+  /** Trusts a file with exactly this content. */
   trust(file: string, content: Uint8Array): void {
     this.#write({ ...this.#read(), [file]: hashOf(content) });
   }
 
-  /** Removes the trust; returns `false` if there was none. */
+  /** Removes the trust; returns `false` if the file was not trusted. */
   untrust(file: string): boolean {
     const { [file]: known, ...others } = this.#read();
     if (known !== undefined) this.#write(others);
@@ -46,7 +46,7 @@ export class TrustedFiles {
     }
   }
 
-  /** Replaces the file in one step, because another command may read it at the same time. */
+  /** Replaces the file atomically, because another command may read it at the same time. */
   #write(hashes: Readonly<Record<string, string>>): void {
     mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
     const draft = `${this.path}.${process.pid}`;

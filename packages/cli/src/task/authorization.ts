@@ -9,17 +9,14 @@ interface WaitingTask {
   readonly signal: AbortSignal;
 }
 
-/**
- * Returns true if waiting continues while a task asks for authorization, which is given outside of this tool (Spec
- * §7.6).
- */
+/** True if waiting continues while a task asks for authorization, which is given outside of this tool (Spec §7.6). */
 export function awaitsAuthorization({ settings }: Invocation): boolean {
   return settings.isOn('await-auth');
 }
 
 /**
  * Returns a task. With `--await-auth`, a task that asks for authorization is returned once it has ended or asks for
- * something else. Requests of the agent go to stderr.
+ * something else. Authorization requests are printed to stderr.
  */
 export async function afterAuthorization(
   invocation: Invocation,
@@ -46,7 +43,7 @@ export async function afterAuthorization(
   return later;
 }
 
-/** Follows a task whose stream the agent closed at a request for authorization, if `--await-auth` is on. */
+/** Follows a task after the agent closed its stream at an authorization request, if `--await-auth` is on. */
 export async function followAuthorization(
   invocation: Invocation,
   agent: Pick<CalledAgent, 'client' | 'thread'>,
@@ -59,8 +56,8 @@ export async function followAuthorization(
 }
 
 /**
- * Returns true if the last event ends the following of a stream: the task waits for its caller. With `--await-auth`, a
- * request for authorization does not.
+ * True if the last event ends a stream, because the task waits for its caller. With `--await-auth`, an authorization
+ * request does not end it.
  */
 export function stopsStream(invocation: Invocation, stream: Pick<TaskStream, 'isWaiting' | 'state'>): boolean {
   return stream.isWaiting && !(awaitsAuthorization(invocation) && stream.state === 'TASK_STATE_AUTH_REQUIRED');
@@ -78,7 +75,7 @@ function statusOf(event: StreamResponse): TaskStatus | undefined {
       : undefined;
 }
 
-/** Makes a function that shows each request for authorization once. */
+/** Makes a function that prints each authorization request once. */
 function authorizationTeller({ output }: Invocation): (status: TaskStatus | undefined) => void {
   let told: string | undefined;
   return (status) => {

@@ -13,7 +13,7 @@ import { isThere } from './saved-files.js';
 /** A file to download. */
 interface WantedFile {
   readonly url: string;
-  /** The final place. */
+  /** The final path. */
   readonly path: string;
 }
 
@@ -23,7 +23,7 @@ interface DownloadedFile {
   readonly bytes: number;
 }
 
-/** Downloads the files that parts refer to. Credentials go to the agent's own origin only. */
+/** Downloads the files of parts. Credentials are sent only to the agent's own origin. */
 export class FileDownloads {
   readonly #client: Client;
   readonly #invocation: Invocation;
@@ -44,14 +44,14 @@ export class FileDownloads {
     this.#signal = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);
   }
 
-  /** True if the settings allow to fetch a url: on the agent's own origin, or on one that they name. */
+  /** True if a url may be fetched: on the agent's own origin, or on one in the settings. */
   allows(url: string): boolean {
     if (!/^https?:/i.test(url) || !URL.canParse(url)) return false;
     if (isOwnUrl(this.#client, url)) return true;
     return this.#origins.some((origin) => origin === 'public' || origin === new URL(url).origin);
   }
 
-  /** Downloads a file to its place, or continues an earlier download. */
+  /** Downloads a file to its path, or continues an earlier download. */
   async fetch({ url, path }: WantedFile): Promise<DownloadedFile> {
     const { output } = this.#invocation;
     const partial = new PartialDownload(path, url);
@@ -102,7 +102,7 @@ export class FileDownloads {
       }
       await handle.sync();
     } catch (error) {
-      // The next run does not continue content that does not fit.
+      // Dropped, so that the next run does not continue mismatched content.
       if (!isResumable || (error as { code?: unknown }).code === 'INVALID_AGENT_RESPONSE') partial.drop();
       throw error;
     } finally {
@@ -112,7 +112,7 @@ export class FileDownloads {
   }
 }
 
-/** Calls the named origins, which may be private, or any public address. Sends no credentials. */
+/** Allows the listed origins, which may be private, or all public addresses. Sends no credentials. */
 function otherOrigins(origins: readonly string[]): NonNullable<DownloadOptions['otherOrigins']> {
   const named = origins.filter((origin) => origin !== 'public').map(destinationOf);
   return guardedFetch({
@@ -136,7 +136,7 @@ function originOf(text: string): string {
   return url.origin;
 }
 
-/** @throws CliError if a file has other content than a download, or if that is unknown. */
+/** @throws CliError if a file differs from a download, or cannot be compared with it. */
 async function checkSame(path: string, { digest, total }: FileDownload): Promise<void> {
   const there = lstatSync(path);
   if (digest === undefined || !there.isFile() || there.size !== total) throw isThere(path);

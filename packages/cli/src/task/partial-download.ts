@@ -13,18 +13,18 @@ import { type FileHandle, open } from 'node:fs/promises';
 import type { PartialFile } from 'parley-a2a/client';
 import { isThere, replaceBy } from './saved-files.js';
 
-/** The longest notes that are read, in bytes. */
+/** Maximum bytes of the notes. */
 const NOTES_BYTES = 4096;
 
 /**
- * A file that is downloaded beside its final place: `report.pdf.part`, with notes about its origin in
- * `report.pdf.part.json`. A later run continues it.
+ * A partial download beside its final path: `report.pdf.part`, with notes about its origin in `report.pdf.part.json`. A
+ * later run continues it.
  */
 export class PartialDownload {
   readonly #path: string;
   readonly #part: string;
   readonly #notes: string;
-  /** The url may hold a secret, so the notes have its hash. */
+  /** A hash of the url, because the url may contain a secret. */
   readonly #source: string;
 
   constructor(path: string, url: string) {
@@ -35,8 +35,8 @@ export class PartialDownload {
   }
 
   /**
-   * Returns what an earlier run has left of the same url; `undefined` if there is nothing.
-   * @throws CliError if something else is in its place, unless it may be replaced.
+   * Returns the partial download of an earlier run for the same url; `undefined` if there is none.
+   * @throws CliError if another file has its path, unless it may be replaced.
    */
   earlier(overwrite: boolean): PartialFile | undefined {
     const part = lstatSync(this.#part, { throwIfNoEntry: false });
@@ -54,7 +54,7 @@ export class PartialDownload {
     return undefined;
   }
 
-  /** Opens the file to write from an offset. Never writes through a link. */
+  /** Opens the file to write from an offset. Never follows a link. */
   async openAt(offset: number, etag: string | undefined): Promise<FileHandle> {
     const flags = constants.O_RDWR | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
     const handle = await open(this.#part, flags, 0o666);
@@ -67,7 +67,10 @@ export class PartialDownload {
     return handle;
   }
 
-  /** Moves the whole file to its place. Without `overwrite` it replaces nothing, whatever came there meanwhile. */
+  /**
+   * Moves the complete file to its final path. Without `overwrite` it never replaces a file, even one created in the
+   * meantime.
+   */
   finish(overwrite: boolean): void {
     if (overwrite) replaceBy(this.#part, this.#path);
     else {
@@ -77,7 +80,7 @@ export class PartialDownload {
     rmSync(this.#notes, { force: true });
   }
 
-  /** Removes what is there. */
+  /** Deletes the file and its notes. */
   drop(): void {
     for (const place of [this.#part, this.#notes]) rmSync(place, { force: true });
   }
@@ -94,7 +97,7 @@ export class PartialDownload {
   }
 }
 
-/** Gives the file a second name, which fails if that exists. Copies where file systems have no links. */
+/** Creates a hard link, which fails if the path exists. Copies on file systems without links. */
 function createBy(part: string, path: string): void {
   try {
     linkSync(part, path);

@@ -8,7 +8,7 @@ import { extensionOf } from '../message/message-parts.js';
 import { LABELS } from '../output/labels.js';
 import type { Output } from '../output/output.js';
 
-/** A file that was written. */
+/** A written file. */
 interface SavedFile {
   readonly path: string;
   readonly artifactId: string;
@@ -17,8 +17,8 @@ interface SavedFile {
 }
 
 /**
- * Writes parts of artifacts into a folder. File names stay in that folder, and existing files stay unless the user
- * allows to replace them.
+ * Writes parts of artifacts into a folder. File names cannot leave that folder, and existing files are kept unless the
+ * user allows to replace them.
  */
 export class SavedFiles {
   readonly #folder: string;
@@ -31,7 +31,7 @@ export class SavedFiles {
     this.#overwrite = overwrite;
   }
 
-  /** Returns the place of a part. The same parts get the same places in every run. */
+  /** Returns the path of a part. The same parts get the same paths in every run. */
   place(part: Part, { artifactId, name }: Pick<Artifact, 'artifactId' | 'name'>): string {
     const extension =
       extensionOf(part.mediaType) ?? (part.text !== undefined ? 'txt' : part.data !== undefined ? 'json' : 'bin');
@@ -39,7 +39,7 @@ export class SavedFiles {
     return join(this.#folder, this.#free(safeName(wanted)));
   }
 
-  /** Saves one part. A reference is not fetched and gives nothing. */
+  /** Saves one part. A reference is not fetched, and nothing is written. */
   save(part: Part, artifact: Pick<Artifact, 'artifactId' | 'name'>, place?: string): void {
     const content = contentOf(part);
     if (content === undefined) return;
@@ -51,7 +51,10 @@ export class SavedFiles {
     this.files.push({ path, artifactId, mediaType: part.mediaType ?? null, bytes: content.length });
   }
 
-  /** Two parts of one name become two files. Windows and macOS take `A.txt` and `a.txt` for one. */
+  /**
+   * Returns an unused name, so that parts with equal names become different files. Compares without case, because
+   * Windows and macOS do.
+   */
   #free(name: string): string {
     const [, base = name, extension = ''] = /^(.+?)(\.[^.]*)?$/.exec(name) ?? [];
     const key = (one: string) => one.normalize('NFC').toLowerCase();
@@ -72,7 +75,7 @@ function createFile(path: string, content: Uint8Array): void {
   }
 }
 
-/** Makes the error for a file that is in the way. */
+/** Makes the error for a file that already exists. */
 export function isThere(path: string, cause?: unknown): CliError {
   return new CliError('A2ACLI_ERR_INTERNAL', `${path} is there already`, {
     hint: '--force overwrites, --dir names another folder',
@@ -80,7 +83,7 @@ export function isThere(path: string, cause?: unknown): CliError {
   });
 }
 
-/** Replaces a file or creates it. It never writes through a link, to a device or to a pipe. */
+/** Replaces a file or creates it. Never writes through a link, to a device or to a pipe. */
 function replaceFile(path: string, content: Uint8Array): void {
   checkPlain(path);
   const draft = `${path}.${randomUUID()}.part`;
@@ -88,7 +91,7 @@ function replaceFile(path: string, content: Uint8Array): void {
   renameSync(draft, path);
 }
 
-/** Moves a file to its place, where it may replace a plain file. */
+/** Moves a file to a path, where it may replace a regular file. */
 export function replaceBy(draft: string, path: string): void {
   checkPlain(path);
   renameSync(draft, path);
@@ -107,17 +110,17 @@ function checkPlain(path: string): void {
 }
 
 /**
- * Adds an extension. A name with an extension, such as `main.py`, keeps it. A number after a dot, as in `v1.2`, is
- * none.
+ * Adds an extension. A name with an extension, such as `main.py`, is unchanged. A number after a dot, as in `v1.2`, is
+ * no extension.
  */
 function withExtension(name: string, extension: string): string {
   return /\.[a-z][a-z0-9]{0,7}$/i.test(name) ? name : `${name}.${extension}`;
 }
 
-/** Names of devices on Windows, with any extension. */
+/** Device names of Windows, with any extension. */
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?= *(?:\.|$))/i;
 
-/** Returns a safe file name for any name that an agent gives. It is safe on all systems. */
+/** Returns a file name from any name of an agent that is safe on all systems. */
 export function safeName(name: string): string {
   const last = name.split(/[/\\]/).at(-1) ?? '';
   const clean = trimmed(
@@ -131,7 +134,7 @@ export function safeName(name: string): string {
   return clean.trim() === '' ? 'file' : clean;
 }
 
-/** A name without dots and spaces at its end, which Windows leaves out. */
+/** Returns a name without trailing dots and spaces, which Windows drops. */
 function trimmed(name: string): string {
   return /[. ]$/.test(name) ? trimmed(name.slice(0, -1)) : name;
 }
@@ -140,7 +143,7 @@ function trimmed(name: string): string {
 interface FilePartSaving {
   takeTask(task: Task): void;
   takeEvent(event: StreamResponse): void;
-  /** Shows the saved files as text. */
+  /** Prints the saved files as text. */
   tell(): void;
 }
 

@@ -2,14 +2,14 @@ import { isInterrupted, isTerminal, type StreamResponse, type Task, type TaskSta
 import { stepIn } from '../output/task-text.js';
 import { shellWord } from './shell-word.js';
 
-/** Facts about the task of a command, to find back to it after any failure. */
+/** The ids and the state of the task of a command, to find it again after any failure. */
 export class TaskThread {
-  /** Flags that name the agent, as given. */
+  /** Flags that select the agent, as given. */
   readonly #agentFlags: string;
   taskId: string | undefined;
   contextId: string | undefined;
   state: TaskState | undefined;
-  /** The last status text of the agent, or the name of its last step, on one line. */
+  /** The last status text of the agent, or its last step, on one line. */
   said: string | undefined;
 
   constructor(agentFlags: string, taskId?: string) {
@@ -17,7 +17,7 @@ export class TaskThread {
     this.taskId = taskId;
   }
 
-  /** Reads an event. */
+  /** Updates the state from an event. */
   learn(event: StreamResponse): void {
     if (event.task !== undefined) {
       this.taskId = event.task.id;
@@ -59,9 +59,7 @@ export class TaskThread {
     return this.state === 'TASK_STATE_AUTH_REQUIRED';
   }
 
-  /**
-   * The command that continues: with the task while it waits, and with a new task in its context after it has ended.
-   */
+  /** The command that continues: with the task while it waits, or with a new task in the same context after its end. */
   get resume(): string | undefined {
     if (this.taskId !== undefined && this.state !== undefined && !isTerminal(this.state)) {
       return isInterrupted(this.state)

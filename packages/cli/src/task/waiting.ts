@@ -4,19 +4,19 @@ import { LABELS } from '../output/labels.js';
 import type { Output } from '../output/output.js';
 import type { TaskThread } from './task-thread.js';
 
-/** The exit code after Ctrl-C, as shells use it. */
+/** The exit code after Ctrl-C, as in shells. */
 export const INTERRUPTED = 130;
 const LONGEST_POLL_MS = 30_000;
 
-/** A wait that the user can leave. */
+/** A wait that the user can end. */
 export interface Wait {
   /** Aborts at the time limit or with Ctrl-C. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Runs a call that waits for a task. Ctrl-C ends the wait and not the task, and shows the command that continues it.
- * `--timeout` does the same, as an error.
+ * Runs a call that waits for a task. Ctrl-C ends only the wait, and prints the command that continues it. `--timeout`
+ * does the same, as an error.
  */
 export async function waiting(
   { settings, output }: Invocation,
@@ -28,7 +28,7 @@ export async function waiting(
   process.once('SIGINT', onInterrupt);
   const timeoutMs = settings.duration('timeout');
   const limits = timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)];
-  // Output of a stream to the terminal is progress enough.
+  // The output of a stream already shows progress.
   const progress = settings.isOn('stream')
     ? NO_PROGRESS
     : showProgress(output, thread, 'Ctrl-C leaves the task running');
@@ -52,7 +52,7 @@ export function pollOptions({ settings }: Invocation): { readonly pollMs: number
   return { pollMs, longestPollMs: Math.max(pollMs, LONGEST_POLL_MS) };
 }
 
-/** Writes the id of the task to stderr, to find it again. */
+/** Prints the id of the task to stderr, to find it again. */
 export function announce({ output }: Invocation, thread: TaskThread): void {
   output.endProgress();
   output.announce(LABELS.task, thread.taskId);
@@ -64,7 +64,7 @@ export function streams(client: Client): boolean {
   return client.card.capabilities.streaming === true;
 }
 
-/** A progress line while a command waits. */
+/** A progress line during a wait. */
 export interface Progress {
   end(): void;
 }
@@ -72,7 +72,7 @@ export interface Progress {
 const NO_PROGRESS: Progress = { end: () => {} };
 
 /**
- * Shows the state of a task, the agent's last status text and the time, while a person waits. A pipe shows nothing.
+ * Shows the state of a task, the agent's last status text and the elapsed time at a terminal. A pipe gets nothing.
  * `leave` describes Ctrl-C.
  */
 export function showProgress(output: Output, thread: TaskThread, leave: string): Progress {

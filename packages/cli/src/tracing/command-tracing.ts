@@ -6,35 +6,37 @@ import { lacksPackagesOf } from '../failure/needed-packages.js';
 import { ReportedFailure } from '../failure/reported-failure.js';
 import type { Output } from '../output/output.js';
 
-/** Longest wait for spans to be sent at the end, in ms. A tracing tool that hangs must not hold a command. */
+/** Time limit for sending spans at the end, in ms, so that a hanging collector does not block a command. */
 const FLUSH_MS = 2_000;
-/** Facts about the process that every span has. The command line is none of them: it may have secrets. */
+/** Resource detectors for every span. The command line is excluded, because it may contain secrets. */
 const DETECTORS = 'env,host,os';
 
-/** The SDK of the user. `close` sends what it has. */
+/** The SDK of the user. `close` sends the pending spans. */
 interface Sdk {
   readonly api: typeof import('@opentelemetry/api');
   readonly close: () => Promise<unknown>;
 }
 
-/** The use of an SDK: one command, or a server that runs on. */
+/** The use of an SDK: for one command, or for a running server. */
 type Role = 'command' | 'server';
 
-/** Spans of a command, which the SDK of OpenTelemetry sends that the user has installed. It is loaded on demand. */
+/**
+ * Spans of a command. They are sent by the OpenTelemetry SDK that the user has installed, which is loaded on demand.
+ */
 export class CommandTracing {
   readonly #output: Output;
   readonly #variable: string;
   #sdk: Promise<Sdk | undefined> | undefined;
-  /** Errors of the SDK, each once. */
+  /** Distinct errors of the SDK. */
   readonly #troubles = new Set<string>();
 
-  /** `variable`: the one that asks for traces. */
+  /** `variable`: the variable that enables tracing. */
   constructor(output: Output, variable: string) {
     this.#output = output;
     this.#variable = variable;
   }
 
-  /** Runs a command within a span, below the span that `TRACEPARENT` names. */
+  /** Runs a command within a span, as a child of the span in `TRACEPARENT`. */
   async run(path: string, command: () => Promise<number>): Promise<number> {
     const sdk = await this.#open('command');
     if (sdk === undefined) return command();
@@ -57,13 +59,13 @@ export class CommandTracing {
     }
   }
 
-  /** The interceptors that make a span of each call. */
+  /** Returns the interceptors that make a span for each call. */
   async interceptors(): Promise<NonNullable<ConnectOptions['interceptors']>> {
     const sdk = await this.#open('command');
     return sdk === undefined ? [] : [(await import('parley-a2a-otel')).clientTracing()];
   }
 
-  /** The tracing of a server, and its logger with the ids of spans. */
+  /** Returns the tracing of a server, and its logger with span ids. */
   async server(logger: Logger): Promise<Pick<A2AHostOptions, 'tracing' | 'logger'>> {
     const sdk = await this.#open('server');
     if (sdk === undefined) return {};
@@ -71,7 +73,7 @@ export class CommandTracing {
     return { tracing: serverTracing(), logger: addTraceIds(logger) };
   }
 
-  /** Sends the spans, within a bounded time. */
+  /** Sends the spans, within a time limit. */
   async close(): Promise<void> {
     const sdk = await this.#sdk;
     if (sdk === undefined) return;
@@ -101,10 +103,10 @@ export class CommandTracing {
     }
     const api = await import('@opentelemetry/api');
     const { diag, DiagLogLevel, isSpanContextValid, trace } = api;
-    // An SDK that `node --import` has registered.
+    // True if `node --import` has registered an SDK.
     if (isSpanContextValid(trace.getTracer('parley-a2a').startSpan('').spanContext()))
       return { api, close: () => flush(trace.getTracerProvider()) };
-    // The own logger of the SDK would write to stdout, between results.
+    // The default logger of the SDK would write to stdout, between results.
     const note = (message: string) => this.#note(message);
     const quiet = () => {};
     const logger = { error: note, warn: note, info: quiet, debug: quiet, verbose: quiet };
@@ -113,7 +115,7 @@ export class CommandTracing {
     const make = () =>
       new NodeSDK({
         ...(isNamed(process.env) ? {} : { serviceName: 'parley' }),
-        // A command ends before a series of figures begins.
+        // A command ends before the first export of metrics.
         ...(role === 'command' && { metricReaders: [], logRecordProcessors: [] }),
       });
     const sdk = withVariables({ OTEL_LOG_LEVEL: undefined, OTEL_NODE_RESOURCE_DETECTORS: DETECTORS }, make);
@@ -123,17 +125,17 @@ export class CommandTracing {
 
   #note(trouble: unknown): void {
     const text = textOf(trouble);
-    // The first few are enough of a server that runs for months.
+    // A server that runs for months stores only the first few.
     if (this.#troubles.size < 3) this.#troubles.add(text);
   }
 }
 
-/** True if variables name the service. */
+/** True if environment variables set the service name. */
 function isNamed({ OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES = '' }: NodeJS.ProcessEnv): boolean {
   return !!OTEL_SERVICE_NAME || /(?:^|,)\s*service\.name=/.test(OTEL_RESOURCE_ATTRIBUTES);
 }
 
-/** Calls a function while variables have other values. */
+/** Calls a function with temporarily changed environment variables. */
 function withVariables<Result>(variables: Readonly<Record<string, string | undefined>>, call: () => Result): Result {
   const { env } = process;
   const before = Object.keys(variables).map((name) => [name, env[name]] as const);
@@ -149,7 +151,7 @@ function withVariables<Result>(variables: Readonly<Record<string, string | undef
   }
 }
 
-/** Sends the spans of a provider that another program has registered. */
+/** Sends the spans of a provider that other code has registered. */
 async function flush(provider: object): Promise<void> {
   const delegate = 'getDelegate' in provider ? (provider as { getDelegate(): object }).getDelegate() : provider;
   if ('forceFlush' in delegate) await (delegate as { forceFlush(): Promise<void> }).forceFlush();

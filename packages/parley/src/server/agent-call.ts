@@ -14,29 +14,29 @@ export interface LocalAgent {
 export type AgentTarget = string | AgentCard | LocalAgent;
 
 /**
- * The message of a call: a text, or a message. The ids and references of a message belong to this task: they are not
- * sent.
+ * The message of a call: a text, or a message. Ids and references of a message are not sent, because they belong to
+ * this task.
  */
 export type AgentCallMessage = string | Pick<Message, 'parts' | 'metadata' | 'extensions'>;
 
 /** Options of a call. */
 export interface AgentCallOptions {
   /**
-   * Maps the events of the callee into this task. Artifacts get ids of their own, texts of statuses become updates. If
-   * the callee asks for input or authorization, this task does too, and the next call goes on with the callee's task.
+   * Maps the events of the callee into this task. Artifacts get new ids, and texts of statuses become updates. If the
+   * callee asks for input or authorization, this task does too, and the next call continues the callee's task.
    */
   readonly into?: EventQueue;
   /**
-   * Names the call within its turn, so that a turn that runs again finds it. Default: the number of the call. Set it if
-   * the agent makes calls at the same time, or may make them in another order when it runs again.
+   * Identifies the call within its turn, so that a retry of the turn finds it. Default: the number of the call. Set it
+   * if the agent makes concurrent calls, or calls in a different order on a retry.
    */
   readonly key?: string;
-  /**
-   * Longest time of the call, in ms. Default: the option of the server. The deadline of the turn ends the call in any
-   * case.
-   */
+  /** Time limit of the call, in ms. Default: the option of the server. The deadline of the turn always applies too. */
   readonly timeoutMs?: number;
-  /** The task of the callee that gets the message. Default: the task whose question it answers, otherwise a new one. */
+  /**
+   * The task of the callee that gets the message. Default: the task whose question the message answers, otherwise a new
+   * one.
+   */
   readonly taskId?: string;
   /** The context of the callee. Default: a new one. */
   readonly contextId?: string;
@@ -47,12 +47,12 @@ export interface AgentCallOptions {
 }
 
 /**
- * A call of another agent. Awaited, it gives the answer: a message, or a task that has ended or waits for its caller.
- * Iterated, it gives the events of the callee as they arrive. After the loop, await it for the answer. Leaving the loop
- * ends the call, but not the task of the callee.
+ * A call of another agent. Awaiting it returns the answer: a message, or a task that has ended or waits for its caller.
+ * Iterating it returns the events of the callee as they arrive; after the loop, await it for the answer. Leaving the
+ * loop early ends the call, but not the task of the callee.
  */
 export interface AgentCall extends PromiseLike<AskResult>, AsyncIterable<StreamResponse> {
-  /** The task of the callee, once the callee has named it. */
+  /** The id of the callee's task, once it is known. */
   readonly taskId: string | undefined;
 }
 

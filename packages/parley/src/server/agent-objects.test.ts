@@ -12,7 +12,7 @@ const about = () => ({ artifactId: 'a', name: 'before', extensions: ['before'], 
 const said = () => ({ messageId: 'before', parts: [part(), text()], metadata: metadata(), extensions: ['before'] });
 const raw = (event: object) => event as RawEvent;
 
-/** Every place where an object of an agent can be, as what it publishes; it is handed the objects that it gave. */
+/** Every way in which an agent can publish an object. `publish` gets the object that `given` returned. */
 const places: Record<string, { given: () => unknown; publish: (given: never) => Publish }> = {
   'a part': { given: part, publish: (given) => (events) => events.artifact(given) },
   'a list of parts': { given: () => [part(), text()], publish: (given) => (events) => events.artifact(given) },

@@ -14,7 +14,7 @@ export type Answer = string | Part | readonly Part[] | undefined;
 /** Pieces of an answer, or the whole result of `streamText` of the AI SDK. */
 type StreamedAnswer = AsyncIterable<string | Part> | ModelStream;
 
-/** An answer at once, later, or piece by piece. */
+/** An answer as a value, a promise, or a stream of pieces. */
 export type AnswerSource = Answer | StreamedAnswer | Promise<Answer | StreamedAnswer>;
 
 /** Answers a prompt: the text parts of the message, joined by a newline. */
@@ -26,9 +26,9 @@ export interface PromptRunner {
 }
 
 /**
- * Makes an agent of a function, an async generator function or an object with `run(prompt)`. The task is WORKING, the
- * answer becomes its artifact, and the task is COMPLETED. An answer in pieces is streamed. The task is FAILED if the
- * function or its model throws.
+ * Makes an agent from a function, an async generator function or an object with `run(prompt)`. The task becomes
+ * WORKING, the answer becomes its artifact, and the task becomes COMPLETED. Pieces of an answer are streamed. The task
+ * becomes FAILED if the function or its model throws.
  */
 export function agent(source: PromptFunction | PromptRunner): AgentExecutor {
   if (typeof source !== 'function' && typeof source?.run !== 'function')
@@ -47,7 +47,7 @@ export function agent(source: PromptFunction | PromptRunner): AgentExecutor {
       const answer = isModelStream(result) ? await modelText(result, context) : result;
       if (isAsyncIterable(answer)) {
         const pieces = await stream(answer, context, events);
-        // An incomplete answer must not complete the task. The engine ends the task, with the reason of the abort.
+        // An incomplete answer must not complete the task. The engine ends the task with the reason of the abort.
         if (pieces === undefined) return;
         await events.complete();
         return endOf(pieces > 0);
@@ -62,10 +62,10 @@ export function agent(source: PromptFunction | PromptRunner): AgentExecutor {
   };
 }
 
-/** The end of the first turn of a function that gave no answer at all: the engine warns its author. */
+/** Returned when a function gave no answer in its first turn: the engine logs a warning for its author. */
 export const NO_ANSWER: unique symbol = Symbol('no answer');
 
-/** Resolves to the number of pieces, if the agent finished its answer before an abort. */
+/** Streams an answer. Resolves to the number of pieces, or undefined after an abort. */
 async function stream(
   pieces: AsyncIterable<string | Part>,
   { signal }: RequestContext,
@@ -95,7 +95,7 @@ async function stream(
       content = half === '' ? text : text.slice(0, -1);
     }
     const room = say(content);
-    // Most pieces find room at once. An `await` for each of them would cost a microtask.
+    // Awaited only if the buffer is full: an `await` per piece would cost a microtask each.
     if (room !== SETTLED) await room;
   }
   if (half !== '') await say(half);
@@ -135,7 +135,7 @@ function isModelStream(value: unknown): value is ModelStream {
   return typeof value === 'object' && value !== null && 'fullStream' in value;
 }
 
-/** Loads the reader of such a result with the first one. */
+/** Loaded on demand with the first result of this kind. */
 async function modelText(result: ModelStream, { signal }: RequestContext): Promise<AsyncIterable<string>> {
   const code = await import('./model-stream.js');
   return code.modelText(result, signal);

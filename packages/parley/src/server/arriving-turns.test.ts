@@ -8,11 +8,11 @@ import type { AgentExecutor } from './agent-executor.js';
 
 const SCOPE: Scope = { agent: 'test', tenant: '', owner: null };
 
-/** An engine on a storage whose answers arrive when the test says so. No time passes in these tests. */
+/** An engine on a storage that answers when the test says so. No time passes in these tests. */
 class Stage {
   readonly memory = new MemoryStorage({ clock: new ManualClock() });
   readonly storage = new ScheduledStorage(this.memory, false);
-  /** Texts of the messages whose agents began, and of those that were told to stop. */
+  /** Texts of the messages whose agents have started, and of those whose agents were aborted. */
   readonly begun: string[] = [];
   readonly stopped: string[] = [];
   readonly engine;
@@ -26,7 +26,7 @@ class Stage {
     this.engine = engine({ execute: run, ...over }, { storage: this.storage.view({ dead: false }) });
   }
 
-  /** Everything that is under way happens. */
+  /** Runs all pending work. */
   async drain(): Promise<void> {
     const { clock } = this.engine;
     await clock.settle();
@@ -36,13 +36,13 @@ class Stage {
     }
   }
 
-  /** The call made last is committed; its answer waits. */
+  /** Commits the latest call, and delays its answer. */
   async commitLast(): Promise<void> {
     await this.engine.clock.settle();
     await this.storage.pick(this.storage.pending - 1, 'late');
   }
 
-  /** A cancel whose request is stored while the answers of earlier calls wait; then everything arrives. */
+  /** Cancels a task. The request is stored while the answers of earlier calls are delayed; then all answers arrive. */
   async cancelBetween(id: string): Promise<Sent> {
     const canceled = new Sent(this.engine.handler.cancelTask({ id }, call()));
     await this.storage.pick(this.storage.pending - 1);

@@ -17,7 +17,7 @@ const SECRET = 'planted-code-4711';
 const granted = { kind: 'granted', parameters: { code: SECRET } } as const;
 const ada = call({ user: { id: 'ada', name: 'Ada' } });
 
-/** An agent that asks for an authorization, and what it has got. */
+/** An agent that asks for an authorization, and the answers that it got. */
 function asking(request: Partial<AuthorizationRequest> = {}) {
   const seen: unknown[] = [];
   const execute: Execute = async (context, events) => {

@@ -23,8 +23,8 @@ import type { RequestHandler } from './request-handler.js';
 import type { ServerCallContext } from './server-call-context.js';
 
 /**
- * A base class for request handlers. A subclass needs only sendMessage, getTask and cancelTask. Streaming gives the
- * unary answer as its one event. Every other operation answers that it is not supported.
+ * A base class for request handlers. A subclass must implement only sendMessage, getTask and cancelTask. Streaming
+ * returns the unary answer as its only event. Every other operation fails as not supported.
  */
 export abstract class BaseRequestHandler implements RequestHandler {
   abstract sendMessage(request: SendMessageRequest, context: ServerCallContext): Promise<SendMessageResponse>;

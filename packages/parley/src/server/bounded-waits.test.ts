@@ -23,13 +23,13 @@ import type { AgentExecutor } from './agent-executor.js';
 const DAY_MS = 86_400_000;
 const GRACE_MS = 5_000;
 const PATIENCE_MS = 10_000;
-/** The longest wait of a CancelTask. */
+/** Maximum duration of a CancelTask call. */
 const CANCEL_MS = 7_500;
 
-/** `throws`: at once, and not by a rejected promise. */
+/** `throws`: synchronously, and not with a rejected promise. */
 type Fault = 'stalls' | 'fails' | 'throws';
 
-/** A storage that can be broken and repaired: calls of some methods stall or fail meanwhile. */
+/** A storage that can be broken and repaired: meanwhile, calls of some methods hang or fail. */
 class BreakableStorage {
   readonly clock = new ManualClock();
   readonly memory = new MemoryStorage({ clock: this.clock });

@@ -110,7 +110,7 @@ describe('a conversation', () => {
       ),
     );
     await clock.settle();
-    // The task is shown as it is once the turn has begun: its old question is no answer to the message.
+    // The task in the answer has the first record of the turn: its old question is no answer to the message.
     expect(stream.shown).toEqual(['task WORKING', 'WORKING', 'COMPLETED']);
     expect(stream.items[0]?.event).not.toHaveProperty('task.status.message');
     expect(stream.seqs).toEqual([3, 4, 5]);

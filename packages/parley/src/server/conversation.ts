@@ -8,13 +8,13 @@ import type { Scope } from '../store/task-key.js';
 import type { TaskStorage } from '../store/task-storage.js';
 import { artifactBytes, messageBytes } from '../task/event-bytes.js';
 
-/** The bounds of a conversation. The oldest entries are left out. */
+/** The limits of a conversation. The oldest entries are left out. */
 export interface ConversationOptions {
-  /** The most entries, 1 to 1,000. Default: 100. */
+  /** Maximum number of entries, 1 to 1,000. Default: 100. */
   readonly limit?: number;
   /**
-   * The most bytes of all entries together, estimated as JSON. Default: 256 KiB. The limit `referenceBytes` is the
-   * maximum.
+   * Maximum bytes of all entries together, estimated as JSON. Default: 256 KiB. The limit `referenceBytes` is the
+   * highest allowed value.
    */
   readonly maxBytes?: number;
 }
@@ -35,22 +35,22 @@ const DEFAULT_LIMIT = 100;
 const MOST_ENTRIES = 1_000;
 const DEFAULT_BYTES = 262_144;
 
-/** The place of a conversation: what its reader knows already, and where the rest is. */
+/** The sources of a conversation: the entries of the current task, and the place of all others in the storage. */
 interface ConversationPlace {
   readonly storage: TaskStorage;
   readonly scope: Scope;
   readonly contextId: string;
-  /** The entries of the task of the reader, the oldest first. */
+  /** The entries of the current task, oldest first. */
   readonly own: readonly ConversationEntry[];
   readonly ownTaskId: string;
-  /** The largest `maxBytes`. */
+  /** The highest allowed `maxBytes`. */
   readonly mostBytes: number;
 }
 
 /**
- * The messages and artifacts of a context, the oldest first: those of its tasks in the order of their last status. The
- * artifacts of a task stand before its last message of the agent. Reads no more tasks than it has entries.
- * @throws RangeError for a bound that is no positive integer.
+ * Returns the messages and artifacts of a context, oldest first. Tasks are in the order of their last status. The
+ * artifacts of a task stand before the last message of its agent. Reads at most one task per entry.
+ * @throws RangeError for a limit that is no positive integer.
  */
 export async function conversationIn(
   { storage, scope, contextId, own, ownTaskId, mostBytes }: ConversationPlace,
@@ -67,8 +67,8 @@ export async function conversationIn(
   if (!take(own)) return found.reverse();
   const query = { scope, contextId, orderBy: 'status', artifacts: true, history: true } as const;
   for (let cursor: Awaited<ReturnType<TaskStorage['tasks']>>['next']; room.entries > 0; ) {
-    // Most tasks have two entries, a question and an answer. One task more, because the page may have the reader's own
-    // task.
+    // Most tasks have two entries, a question and an answer. One more task is read, because the page may contain the
+    // current task.
     const page = await storage.tasks({
       ...query,
       limit: Math.ceil(room.entries / 2) + 1,
@@ -84,7 +84,7 @@ export async function conversationIn(
   return found.reverse();
 }
 
-/** The entries of a task, the oldest first, without messages about progress. */
+/** Returns the entries of a task, oldest first, without progress messages. */
 export function entriesOf({ id, history = [], artifacts = [], status }: Task): readonly ConversationEntry[] {
   const { message, state } = status;
   const isSaid = message !== undefined && (isTerminal(state) || isInterrupted(state));
@@ -92,7 +92,10 @@ export function entriesOf({ id, history = [], artifacts = [], status }: Task): r
   return entriesFrom(id, isLast ? [...history, message] : history, artifacts);
 }
 
-/** The entries of messages and artifacts. The artifacts stand before the last message, if the agent has sent it. */
+/**
+ * Returns the entries of messages and artifacts. The artifacts stand before the last message if the agent has sent
+ * that.
+ */
 export function entriesFrom(
   taskId: string,
   messages: readonly Message[],
@@ -107,7 +110,7 @@ export function entriesFrom(
   return [...said.slice(0, last), ...made, ...said.slice(last)];
 }
 
-/** A message as an entry. */
+/** Returns a message as an entry. */
 export function entryOfMessage(taskId: string, message: Message): ConversationEntry {
   const copy = cloneJson(message);
   const role = copy.role === 'ROLE_USER' ? 'user' : 'agent';
@@ -123,7 +126,7 @@ function bound(name: string, value: number, most = Number.MAX_SAFE_INTEGER): num
   throw new RangeError(`${name} must be a positive integer`);
 }
 
-/** The entries and bytes that still fit. The newest entry comes at any size. */
+/** The entries and bytes that are left. The newest entry fits at any size. */
 class Room {
   #entries: number;
   #bytes: number;
@@ -142,7 +145,7 @@ class Room {
     return Math.max(1, this.#bytes);
   }
 
-  /** False if the entry does not fit. */
+  /** Returns false if the entry does not fit. */
   take({ message, artifact }: ConversationEntry): boolean {
     const bytes = artifact === undefined ? messageBytes(message) : artifactBytes(artifact);
     if (this.#entries < 1 || (bytes > this.#bytes && !this.#isEmpty)) return false;

@@ -65,7 +65,7 @@ import type { TurnPorts } from './turn-ports.js';
 const listing = new LoadedOnDemand(() => import('./task-listing.js'));
 const UNLIMITED = { perKey: Number.POSITIVE_INFINITY, total: Number.POSITIVE_INFINITY };
 
-/** The extended card of a user; `undefined` if the user has none. */
+/** Returns the extended card for a user; `undefined` if the user has none. */
 type ExtendedAgentCards = (user: User) => AgentCard | undefined | Promise<AgentCard | undefined>;
 
 /** Options of an engine for one agent. */
@@ -77,10 +77,10 @@ export interface DefaultRequestHandlerOptions {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly logger: Logger;
-  /** Finds the task of an uncaught error that its agent threw, so that the error fails only that task. */
+  /** Maps an uncaught error to the turn of its agent, so that it fails only that task. */
   readonly uncaughtErrors?: UncaughtErrors;
   readonly extendedAgentCard?: ExtendedAgentCards;
-  /** HTTP challenges for callers who need to authenticate. Default: `Bearer`. */
+  /** HTTP challenges for unauthenticated callers. Default: `Bearer`. */
   readonly challenges?: readonly string[];
   readonly limits?: Partial<EngineLimits>;
   /** The rules for push configurations. Absent: the agent sends no push notifications. */
@@ -88,21 +88,21 @@ export interface DefaultRequestHandlerOptions {
   readonly idempotency?: IdempotencyOptions;
   /** The update that ends an artifact of several chunks. Default: that of the agent, otherwise `auto`. */
   readonly artifactEnd?: ArtifactEnd;
-  /** The places of turns by caller, shared by the engines of a process. Default: no limit. */
+  /** Concurrency limits of turns by caller, shared by the engines of a process. Default: no limit. */
   readonly turnPlaces?: KeyedPlaces;
-  /** Encrypts credentials that a turn keeps. Absent: they are in memory only. */
+  /** Encrypts stored credentials of turns. Absent: they are in memory only. */
   readonly secrets?: SecretSealer;
-  /** Services for agents beside the engine, such as files. Default: none. */
+  /** Services of the server for agents, such as files. Default: none. */
   readonly turnPorts?: TurnPorts;
-  /** The public address of the callback endpoint for authorizations, or "" while there is none. */
+  /** The public address of the callback endpoint for authorizations, or "" while it is unknown. */
   readonly callbackUrl?: () => string;
-  /** The process on the storage, shared by its engines. It keeps their leases. Default: one of its own. */
+  /** The process on the storage, shared by its engines. It renews their leases. Default: a new one. */
   readonly node?: EngineNode;
 }
 
 /**
- * The engine of one agent: it runs the agent on messages, keeps tasks in a storage, and answers every operation from
- * there. A process has one for each agent. Several agents may share a storage.
+ * The engine of one agent: it runs the agent on messages, stores tasks, and answers every operation from the storage. A
+ * process has one for each agent. Several agents may share a storage.
  */
 export class DefaultRequestHandler extends BaseRequestHandler {
   readonly #context: EngineContext;
@@ -165,13 +165,13 @@ export class DefaultRequestHandler extends BaseRequestHandler {
     this.#challenges = options.challenges ?? ['Bearer'];
   }
 
-  /** Takes over the turns of earlier processes. Call it before the first request. */
+  /** Claims the turns of earlier processes. Must be called before the first request. */
   async start(): Promise<void> {
     await this.#turns.recover();
     this.#expiry.start();
   }
 
-  /** Lets running turns finish for `graceMs` (default 0), and hands over the rest. The storage stays open. */
+  /** Waits up to `graceMs` (default 0) for running turns, and hands over the rest. Does not close the storage. */
   close(options: { readonly graceMs?: number } = {}): Promise<void> {
     this.#expiry.stop();
     return this.#context.clock.hold(this.#turns.close(options.graceMs ?? 0));
@@ -299,7 +299,7 @@ export class DefaultRequestHandler extends BaseRequestHandler {
   }
 
   /**
-   * Hands an authorization to the agent that asked for it. The state is the proof that the sender may bring it.
+   * Delivers an authorization to the agent that asked for it. The state proves that the sender may do so.
    * Resolves to the id of the task; `undefined` if the state is unknown, expired or used.
    */
   async authorize(state: string, reply: AuthorizationReply): Promise<string | undefined> {

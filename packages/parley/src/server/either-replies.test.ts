@@ -91,7 +91,7 @@ describe('an agent that replies either way', () => {
       { storage: new SlowStorage({ clock: new ManualClock() }) },
     );
     const sent = send(handler);
-    // Longer than the grace of an agent that is to return.
+    // Longer than the grace period of an agent.
     await clock.advance(6_000);
     stored.resolve();
     await clock.settle();

@@ -47,7 +47,7 @@ async function checkTask(world: World, id: string): Promise<Map<number, string>>
     if (before?.turn === record.turn && announcedState(before.event) === 'TASK_STATE_INPUT_REQUIRED') {
       expect(['TASK_STATE_CANCELED', 'TASK_STATE_FAILED']).toContain(state);
     }
-    // Turns never interleave: each writes all it writes before the next one begins.
+    // Turns never interleave: each one writes all its records before the next one begins.
     if (record.turn > 0) {
       expect(record.turn).toBeGreaterThanOrEqual(turn);
       turn = record.turn;
@@ -75,7 +75,7 @@ function checkReader(reader: Reader, logs: Map<string, Map<number, string>>): vo
     const id = taskIdOf(event);
     const log = logs.get(id);
     if (event.task !== undefined) {
-      // A snapshot, at the start or after a reset: it never goes back.
+      // A snapshot, at the start or after a reset: sequence numbers never decrease.
       if (last !== undefined) expect(seq).toBeGreaterThanOrEqual(last);
     } else {
       if (last !== undefined) expect(seq).toBe(last + 1);
@@ -86,7 +86,7 @@ function checkReader(reader: Reader, logs: Map<string, Map<number, string>>): vo
   }
 }
 
-/** A reader that kept up has seen all there was to see, and was sent home at the right time. */
+/** Checks that a reader has got all records, and that its stream has ended at the right time. */
 function checkEnd(reader: Reader, logs: Map<string, Map<number, string>>): void {
   const { dead, closing } = reader.process;
   if (reader.dropped || reader.stalled || reader.failed || dead || closing) return;

@@ -16,7 +16,7 @@ export interface IdempotencyOptions {
 
 const DEFAULT_WINDOW_MS = 600_000;
 
-/** Decides which messages are remembered, and which message repeats another one (Spec §3.3.1). */
+/** Decides which messages have an idempotency key, and which message repeats another one (Spec §3.3.1). */
 export class Idempotency {
   readonly #windowMs: number;
   readonly #anonymous: boolean;
@@ -26,7 +26,7 @@ export class Idempotency {
     this.#anonymous = options.anonymous ?? false;
   }
 
-  /** The key of a message within its scope; `undefined` if it is not remembered. */
+  /** Returns the key of a message within its scope; `undefined` if the outcome is not stored. */
   keyOf(scope: Scope, message: Message): IdempotencyKey | undefined {
     if (scope.owner === null && !this.#anonymous) return undefined;
     return {
@@ -36,9 +36,7 @@ export class Idempotency {
     };
   }
 
-  /**
-   * @throws InvalidParamsError when the same message id comes with other content.
-   */
+  /** @throws InvalidParamsError if the same message id is sent with other content. */
   check(first: Pick<Remembered, 'digest'>, key: IdempotencyKey | undefined): void {
     if (first.digest === key?.digest) return;
     throw new InvalidParamsError([
@@ -48,15 +46,15 @@ export class Idempotency {
 }
 
 /**
- * The message without empty members. Bindings differ in these: protobuf has no empty lists. Most messages have none,
- * and are returned as they are.
+ * Returns the message without empty members, which differ between bindings: protobuf has no empty lists. Most messages
+ * have none, and are returned unchanged.
  */
 function withoutEmpty(message: Message): Message {
   const own = filled(message);
   return own.parts.some((part) => filled(part) !== part) ? { ...own, parts: own.parts.map(filled) } : own;
 }
 
-/** The members that a message or a part may have, and that may be empty. */
+/** The members of a message or a part that may be empty. */
 const EMPTY_ABLE = ['metadata', 'extensions', 'referenceTaskIds', 'filename', 'mediaType'] as const;
 type EmptyAble = { readonly [name in (typeof EMPTY_ABLE)[number]]?: unknown };
 
@@ -76,8 +74,8 @@ function isContainer(value: unknown): value is object {
 }
 
 /**
- * A key of its own for each place and id. All but plain ids begin with a blank, also the keys of authorizations. Most
- * keys are the id alone, so that no text is put together for them.
+ * Returns a separate key for each place and id. All keys but plain ids begin with a blank, including those of
+ * authorizations. Most keys are the id alone, which needs no new string.
  */
 function keyText({ taskId, contextId, messageId }: Message): string {
   if (taskId) return placed('t', taskId, messageId);
@@ -85,7 +83,7 @@ function keyText({ taskId, contextId, messageId }: Message): string {
   return messageId.startsWith(' ') ? ` =${messageId}` : messageId;
 }
 
-/** The length tells the end of the id, whatever the id of the message begins with. */
+/** The length marks the end of the id, because the message id may begin with anything. */
 function placed(kind: 't' | 'c', id: string, messageId: string): string {
   return ` ${kind}${id.length}:${id} ${messageId}`;
 }

@@ -95,7 +95,8 @@ describe('idempotent sends', () => {
     };
     const sends = [0, 1, 2].map(() => new Sent(handler.sendMessage(second, call({ user }))));
     await clock.settle();
-    // The first is told that its caller has to log in before its turn can begin. Repeats wait for that turn.
+    // The first call returns AUTH_REQUIRED, because its turn waits behind that of the question. Repeats wait for the
+    // turn.
     expect(sends.map(({ settled }) => settled)).toEqual([true, false, false]);
     await clock.advance(200);
     expect(sends.map(({ task }) => textOf(task?.status.message?.parts))).toEqual([

@@ -6,12 +6,12 @@ import type { RequestHandler } from './request-handler.js';
 import type { ServerCallContext } from './server-call-context.js';
 
 /**
- * An interceptor of the calls of a server. An item of a stream may have the JSON of its event. An interceptor that
- * replaces the event leaves the JSON out.
+ * An interceptor of the calls of a server. A stream item may have the JSON of its event. An interceptor that replaces
+ * the event must leave out the JSON.
  */
 export type ServerInterceptor = Interceptor<ServerCallContext, StreamItem>;
 
-/** Gives the ids of a new task to the interceptors and the handler behind it. */
+/** Adds the ids of a new task to the call context, for later interceptors and the handler. */
 export function newTaskIds(ids: IdSource): ServerInterceptor {
   return (call, next) => {
     const message = 'message' in call.request ? call.request.message : undefined;
@@ -21,7 +21,7 @@ export function newTaskIds(ids: IdSource): ServerInterceptor {
   };
 }
 
-/** A handler with interceptors around each of its operations; the first of them is the outermost. */
+/** A handler with interceptors around each operation; the first interceptor is the outermost. */
 export function interceptedHandler(
   handler: RequestHandler,
   interceptors: readonly ServerInterceptor[],

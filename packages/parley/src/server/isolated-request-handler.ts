@@ -12,8 +12,8 @@ type Method = (
 ) => CallOutcome<OperationName, StreamItem>;
 
 /**
- * The engine for code outside of it. That code may change its requests and the responses. The engine keeps copies, so
- * that no change reaches the storage or another caller.
+ * The engine for external code, which may change its requests and the responses. The engine copies both, so that no
+ * change reaches the storage or another caller.
  */
 export class IsolatedRequestHandler extends DefaultRequestHandler {
   static {

@@ -7,7 +7,7 @@ import type { ItemSource, StreamItem } from '../task/stream-item.js';
 import type { ServerInterceptor } from './intercepted-handler.js';
 
 /**
- * Isolates the engine from code that changes its objects. The engine keeps a copy of the request. Changes of an answer
+ * Isolates the engine from code that changes its objects. The engine gets a copy of the request. Changes of a response
  * or an event do not reach the storage or other callers.
  */
 export const isolation: ServerInterceptor = (call, next) => {
@@ -18,17 +18,17 @@ export const isolation: ServerInterceptor = (call, next) => {
 
 type Request = OperationTypes[OperationName]['request'];
 
-/** A copy of a request, of which the engine may keep parts. */
+/** Copies a request, because the engine may store parts of it. */
 export function takenOver<R extends Request>(request: R): R {
   return cloneJson(request);
 }
 
-/** A copy of an answer, for code that may change it. */
+/** Copies a response for code that may change it. */
 export function handed<R extends OperationResponse>(response: R): R {
   return copyOf(response) as R;
 }
 
-/** Copies of events, for code that may change them. Each is made at the first read. */
+/** Copies events for code that may change them. Each copy is made at the first read. */
 export function handedStream(items: AsyncIterable<StreamItem>): AsyncIterable<StreamItem> {
   return new HandedStream(items);
 }
@@ -53,8 +53,8 @@ class HandedItem implements StreamItem {
 
   constructor(item: StreamItem) {
     this.#item = item;
-    // An accessor of the object itself, so that `{ ...item }` has it. A copy made so has no text: its event may be
-    // another one.
+    // An own accessor, so that `{ ...item }` includes it. A copy made this way has no text, because its event may be
+    // replaced.
     Object.defineProperty(this, 'event', {
       enumerable: true,
       configurable: true,
@@ -73,7 +73,7 @@ class HandedItem implements StreamItem {
   }
 }
 
-/** The events of a stream. Each reader gets copies of its own. */
+/** The events of a stream, copied for each reader. */
 class HandedStream implements AsyncIterable<StreamItem>, ItemSource {
   readonly #items: ItemSource;
 

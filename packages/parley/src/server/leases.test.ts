@@ -6,7 +6,7 @@ import { onSharedStorage } from '../../test/shared-view.js';
 import type { AgentExecutor } from './agent-executor.js';
 import { EngineNode } from './execution/engine-node.js';
 
-/** Notes when its first attempt is told to stop, and when the next one begins, which completes. */
+/** Records the abort of its first attempt, and the start of the second one, which completes the task. */
 function timed({ clock }: Replicas, times: { stopped: number; takenOver: number }): AgentExecutor {
   return {
     resumable: true,

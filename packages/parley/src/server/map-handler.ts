@@ -2,10 +2,10 @@ import { OPERATION_NAMES, type OperationName, type OperationTypes } from '../ope
 import type { RequestHandler } from './request-handler.js';
 import type { ServerCallContext } from './server-call-context.js';
 
-/** The method of a handler for any one operation. It returns a promise, or the items of a stream. */
+/** The method of a handler for any operation. It returns a promise, or the items of a stream. */
 export type HandlerMethod = (request: OperationTypes[OperationName]['request'], context: ServerCallContext) => unknown;
 
-/** The handler with another method for each operation. `map` returns the method that it gets to leave it as it is. */
+/** Returns a handler with other methods. `map` returns the given method to leave it unchanged. */
 export function mapHandler(
   handler: RequestHandler,
   map: (operation: OperationName, method: HandlerMethod) => HandlerMethod,

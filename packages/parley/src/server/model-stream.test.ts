@@ -3,7 +3,7 @@ import { call, engine, ids, message, Seen, send, short, textOf } from '../../tes
 import { agent } from './agent.js';
 import type { ModelStream } from './model-stream.js';
 
-// An agent loads this code with its first stream, which takes real time.
+// The first stream loads code on demand, which takes real time.
 beforeAll(async () => void (await import('./model-stream.js')));
 
 type StreamPart = { readonly type: string; readonly [member: string]: unknown };

@@ -1,4 +1,4 @@
-/** The result of `streamText` of the AI SDK, version 5 or later, as far as an agent reads it. */
+/** The members of a `streamText` result of the AI SDK, version 5 or later, that an agent reads. */
 export interface ModelStream<Part extends StreamedPart = StreamedPart> {
   readonly fullStream: AsyncIterable<Part>;
 }
@@ -9,9 +9,9 @@ export interface StreamedPart {
 }
 
 /**
- * The parts of a model's answer. They end early if the agent was told to stop.
+ * Returns the parts of a model's answer. They end early if the agent is aborted.
  * @throws the error of the model. The `textStream` of the AI SDK drops that error and only ends.
- * @throws Error for a stream that ends without the model's own end: its answer may be half of one.
+ * @throws Error for a stream that ends without a finish of the model: its answer may be incomplete.
  */
 export async function* modelParts<Part extends StreamedPart>(
   parts: AsyncIterable<Part>,
@@ -33,7 +33,7 @@ export async function* modelParts<Part extends StreamedPart>(
 }
 
 /**
- * True if a model ended its step without a finish. The AI SDK makes one up: it has neither a reason of the model nor a
+ * True if a model ended its step without a finish. The AI SDK then adds one without a reason of the model and without a
  * number of tokens.
  */
 function isMadeUp(step: object): boolean {
@@ -44,7 +44,7 @@ function isMadeUp(step: object): boolean {
 }
 
 /**
- * The text of a model, delta by delta. It ends early if the agent was told to stop.
+ * Returns the text of a model, delta by delta. It ends early if the agent is aborted.
  * @throws the error of the model.
  */
 export async function* modelText({ fullStream }: ModelStream, signal: AbortSignal): AsyncGenerator<string> {

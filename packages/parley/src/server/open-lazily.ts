@@ -1,6 +1,6 @@
 const DONE = { value: undefined, done: true } as const;
 
-/** A stream that opens with its first read, so that an error of opening is one of the stream. */
+/** A stream that opens at its first read, so that an error of opening is an error of the stream. */
 export function openLazily(
   open: () => AsyncIterable<unknown> | Promise<AsyncIterable<unknown>>,
 ): AsyncIterable<unknown> {

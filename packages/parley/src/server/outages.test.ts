@@ -22,7 +22,7 @@ describe('while the storage of several processes is away', () => {
     for (const { client } of [one, other]) client[how === 'fails' ? 'isFailing' : 'isCutOff'] = true;
     agent.step();
     await replicas.clock.advance(3);
-    // The end of the turn cannot be stored for longer than callers wait.
+    // The storage cannot commit the end of the turn for longer than callers wait.
     agent.step(true);
     await replicas.clock.advance(12_000);
     expect([here.ended, there.ended]).toEqual([false, false]);
@@ -51,7 +51,7 @@ describe('while the storage of several processes is away', () => {
     replicas.memory.records = records;
     agent.step(true);
     await replicas.clock.advance(10_000);
-    // The artifact was shown before its end was known, so that its end shows it again.
+    // The artifact was sent before its last chunk was known, so it is sent again at its end.
     expect(there.shown).toEqual(['task WORKING', 'artifact a', 'artifact a', 'COMPLETED']);
     expect(there.error).toBeUndefined();
   });

@@ -14,13 +14,14 @@ interface PagedList {
   readonly request: ListTasksRequest;
 }
 
-/** The token of the next page. It is bound to the scope and to the filters of the list (Spec §3.1.4). */
+/** Returns the token of the next page. It is bound to the scope and to the filters of the list (Spec §3.1.4). */
 export function encodePageToken({ time, id }: PageCursor, list: PagedList): string {
   return btoa(JSON.stringify([time, encodeURIComponent(id), fingerprintOf(list)])).replaceAll('=', '');
 }
 
 /**
- * The place that a token names. All wrong tokens have one error: it does not tell whether another caller got the token.
+ * Returns the place in a token. All invalid tokens have the same error, which does not reveal whether another caller
+ * got the token.
  * @throws InvalidParamsError if the server did not make the token for this list (Spec §3.1.4).
  */
 export function decodePageToken(token: string, list: PagedList): PageCursor {
@@ -29,14 +30,14 @@ export function decodePageToken(token: string, list: PagedList): PageCursor {
     const cursor = { time, id: decodeURIComponent(id) };
     if (Number.isSafeInteger(time) && encodePageToken(cursor, list) === token) return cursor;
   } catch {
-    // The text is no base64, no JSON, or not percent-encoded.
+    // The text is not base64, not JSON, or not percent-encoded.
   }
   const description = 'is not a page token of this list. The filters must be those of the first page';
   throw new InvalidParamsError([{ field: 'pageToken', description }]);
 }
 
 /**
- * A 32-bit FNV-1a hash. It tells lists apart, and protects against nothing: a forged token is only another place in the
+ * A 32-bit FNV-1a hash that distinguishes lists. It is no protection: a forged token is only another place in the
  * caller's own list.
  */
 function fingerprintOf({ scope: { agent, tenant, owner }, request }: PagedList): number {

@@ -36,12 +36,12 @@ export class PushConfigurations {
     this.#options = options;
   }
 
-  /** Configurations of one task. */
+  /** Maximum number of configurations of one task. */
   get limit(): number {
     return this.#options.registration.maxConfigs;
   }
 
-  /** Keeps a webhook of a task. Replaces one with the same id. `version`: the protocol version of the call. */
+  /** Stores a webhook of a task. Replaces one with the same id. `version`: the protocol version of the call. */
   async create({
     scope,
     request,
@@ -77,24 +77,24 @@ export class PushConfigurations {
     return { configs, nextPageToken: last === undefined ? '' : encodeToken(last) };
   }
 
-  /** Removes a webhook. It is no error if the task has no such webhook (Spec §3.1.10). */
+  /** Deletes a webhook. It is no error if the task has no such webhook (Spec §3.1.10). */
   async delete({ scope, request }: ScopedRequest<DeleteTaskPushNotificationConfigRequest>): Promise<undefined> {
     const isThere = await this.#options.storage.push.deleteConfig(scope, request.taskId, request.id);
     if (!isThere) throw new TaskNotFoundError(request.taskId);
   }
 
   /**
-   * The webhook that comes with a message, as it is kept.
+   * Returns the stored form of the webhook of a message.
    * @throws InvalidParamsError
    */
   ofMessage(config: TaskPushNotificationConfig, version: string): StoredPushConfig {
     this.#check(config, 'configuration.taskPushNotificationConfig.');
-    // The task is the one of the message.
+    // The task is that of the message.
     const { taskId: _, ...webhook } = config;
     return { ...webhook, registeredIn: version };
   }
 
-  /** The error for a configuration that a task has no room for. */
+  /** Returns the error for a configuration beyond the limit of a task. */
   noRoom(taskId: string): A2AError {
     const message = `A task has ${this.limit} push configurations: delete one`;
     return new A2AError('RESOURCE_EXHAUSTED', message, { metadata: { taskId, limit: 'maxConfigs' } });
@@ -108,8 +108,8 @@ export class PushConfigurations {
 }
 
 /**
- * The configuration as it is read: without its secrets. A list of webhooks would otherwise give the credentials of each
- * receiver to every reader of the task (Spec §13.2). The scheme stays.
+ * Returns the configuration for readers, without its secrets. Otherwise a list of webhooks would give the credentials
+ * of each receiver to every reader of the task (Spec §13.2). The scheme stays.
  */
 function published({ registeredIn: _, token: __, authentication, ...config }: StoredPushConfig) {
   return authentication === undefined ? config : { ...config, authentication: { scheme: authentication.scheme } };
@@ -125,7 +125,7 @@ function decodeToken(token: string): string {
     const id = decodeURIComponent(atob(token));
     if (id !== '' && encodeToken(id) === token) return id;
   } catch {
-    // The text is no base64, or not percent-encoded.
+    // The text is not base64, or not percent-encoded.
   }
   throw new InvalidParamsError([{ field: 'pageToken', description: 'is not a page token of this agent' }]);
 }

@@ -14,7 +14,7 @@ export function changeQuestions(context: RequestContext, change: QuestionChange)
   CHANGES.set(context, change);
 }
 
-/** The change that a turn has set; `undefined` if its questions stay as they are. */
+/** Returns the change that a turn has set; `undefined` if its questions are not changed. */
 export function questionChangeOf(context: RequestContext): QuestionChange | undefined {
   return CHANGES.get(context);
 }

@@ -4,12 +4,12 @@ import type { ConversationEntry } from './conversation.js';
 import type { RequestContext } from './request-context.js';
 import type { TurnFiles } from './turn-files.js';
 
-/** The most bytes of files of this server that a model gets with one call: 16 MiB. */
+/** Maximum bytes of files of this server in one call of a model: 16 MiB. */
 export const FILE_BYTES = 16_777_216;
 
 /**
- * Reads files of this server that are among the parts of a caller, for a model that cannot fetch them. The first parts
- * come first, until `maxBytes`. Resolves to a function that gives the readable form of each part.
+ * Reads files of this server in the parts of a caller, for a model that cannot fetch them. Reads the first parts first,
+ * up to `maxBytes`. Resolves to a function that returns the readable form of each part.
  */
 export async function readableFiles(
   context: Partial<Pick<RequestContext, 'files'>>,
@@ -24,7 +24,7 @@ export async function readableFiles(
   return (part) => readable.get(part) ?? part;
 }
 
-/** The same for a conversation: the parts of its newest messages of the caller come first. */
+/** The same for a conversation: reads the newest messages of the caller first. */
 export function readableConversation(
   context: Partial<Pick<RequestContext, 'files'>>,
   entries: readonly ConversationEntry[],
@@ -34,7 +34,7 @@ export function readableConversation(
   return readableFiles(context, parts, maxBytes);
 }
 
-/** The files of the caller; `undefined` if the server has no option `files`. */
+/** Returns the files of the caller; `undefined` if the server has no option `files`. */
 function filesOf(context: Partial<Pick<RequestContext, 'files'>>): TurnFiles | undefined {
   try {
     return context.files;

@@ -21,7 +21,7 @@ import type { AgentExecutor } from './agent-executor.js';
 import { DefaultRequestHandler } from './default-request-handler.js';
 import type { EventQueue } from './event-queue.js';
 
-/** Processes that come and go on one storage. */
+/** Processes that start and stop on one storage. */
 class Processes {
   readonly clock = new ManualClock();
   readonly #memory = new MemoryStorage({ clock: this.clock });
@@ -44,7 +44,7 @@ class Processes {
     return handler;
   }
 
-  /** New tasks whose messages no process has taken yet; resolves to their ids. */
+  /** Creates tasks whose messages no process has claimed yet; resolves to their ids. */
   async fill(texts: readonly string[]): Promise<readonly string[]> {
     for (const text of texts) {
       await this.#memory.accept({
@@ -58,13 +58,13 @@ class Processes {
     return texts;
   }
 
-  /** One more process beside the last one. */
+  /** Starts one more process. */
   join(executor: AgentExecutor | Execute): Promise<DefaultRequestHandler> {
     this.client = { dead: false };
     return this.boot(executor);
   }
 
-  /** The process that ran last shuts down in order; another one starts at once. */
+  /** Shuts down the latest process, and starts another one at once. */
   async deploy(handler: DefaultRequestHandler, executor: AgentExecutor | Execute): Promise<DefaultRequestHandler> {
     const closing = handler.close();
     await this.clock.settle();
@@ -72,7 +72,7 @@ class Processes {
     return this.join(executor);
   }
 
-  /** The process that ran last dies; another one starts when its leases have ended. */
+  /** Kills the latest process, and starts another one when its leases have expired. */
   async restart(executor: AgentExecutor | Execute): Promise<DefaultRequestHandler> {
     this.client.dead = true;
     await this.clock.advance(15_001);
@@ -300,7 +300,7 @@ describe('after a crash', () => {
           processes.client.dead = true;
           return new Promise(() => {});
         }
-        // Longer than a lease: what a dead process still writes is refused.
+        // Longer than a lease: later writes of a dead process are refused.
         await tick(clock, 20_000);
         await events.complete();
       },

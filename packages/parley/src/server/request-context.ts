@@ -23,20 +23,20 @@ export interface RequestContext {
   /** The messages before this one. */
   readonly history: readonly Message[];
   /**
-   * The messages and artifacts of the context, the oldest first. Those of other tasks of the caller come before those
-   * of this task. This message is the last. Direct messages are not stored, so they are missing.
-   * @throws RangeError for a bound that is no positive integer.
+   * The messages and artifacts of the context, oldest first. Those of other tasks of the caller come before those of
+   * this task. This message is the last. Direct messages are not stored, so they are missing.
+   * @throws RangeError for a limit that is no positive integer.
    */
   conversation(options?: ConversationOptions): Promise<readonly ConversationEntry[]>;
   /**
-   * The tasks that the message refers to, if the caller may see them (Spec §3.4.3). The limit `referenceBytes` bounds
-   * their sum; the rest is left out.
+   * The tasks that the message refers to, if the caller may read them (Spec §3.4.3). The limit `referenceBytes` applies
+   * to all of them together; the rest is left out.
    */
   referenceTasks(): Promise<readonly Task[]>;
   /**
-   * Asks the caller to authorize the agent elsewhere, and waits (Spec §7.6). The task is AUTH_REQUIRED meanwhile. If
+   * Asks the caller to authorize the agent elsewhere, and waits (Spec §7.6). Meanwhile the task is AUTH_REQUIRED. If
    * the process ends, the agent runs again on the same message when the answer arrives, and this call resolves at once.
-   * @throws AuthorizationError if the caller refuses, or the time is over.
+   * @throws AuthorizationError if the caller refuses, or the time limit has passed.
    */
   requestAuthorization(request: AuthorizationRequest): Promise<Authorization>;
   /**
@@ -45,14 +45,14 @@ export interface RequestContext {
    */
   readonly files: TurnFiles;
   /**
-   * Sends a message to another agent. Await the call for the answer, or iterate it for the events. The call begins with
-   * either. It ends with this turn, and a cancel is passed on. docs/calling-agents.md tells the rules.
+   * Sends a message to another agent. Await the call for the answer, or iterate it for the events; either one starts
+   * it. It ends with this turn, and a cancel is passed on. docs/calling-agents.md has the rules.
    * @throws OptionsError if the server has no option `calls`.
    */
   readonly callAgent: CallAgent;
   /**
    * Counts the tokens of a call of a model, and checks the budgets of the server. Call it after each call of a model,
-   * and before the last event: the metadata of the task has the sums. Without tokens it only checks: call it so before
+   * and before the last event: the sums are in the metadata of the task. Without tokens it only checks: do this before
    * a call of a model. docs/costs.md has the rules.
    * @throws TokenBudgetError if a budget is used up. Then the turn has ended.
    * @throws TypeError for counts that are no whole numbers.
@@ -64,7 +64,7 @@ export interface RequestContext {
   readonly extensions: readonly string[];
   /** Media types that the caller accepts. Empty: any (Spec §3.3.2). */
   readonly acceptedOutputModes: readonly string[];
-  /** W3C trace context to pass on: that of the turn, or without tracing that of the call that brought the message. */
+  /** W3C trace context to pass on: that of the turn; without tracing, that of the call with the message. */
   readonly traceparent?: string | undefined;
   /** Metadata of the request (Spec §3.2.5). */
   readonly metadata: JsonObject | undefined;
@@ -73,9 +73,11 @@ export interface RequestContext {
    * `TurnAbortedError`.
    */
   readonly signal: AbortSignal;
-  /** The clock of the engine. In tests it is the `TestClock`, so an agent that waits by it costs a test no time. */
+  /**
+   * The clock of the engine. In tests it is the `TestClock`, so an agent that uses it for delays takes no real time.
+   */
   readonly clock: Clock;
-  /** 1 for the first attempt. Grows when the turn runs again. */
+  /** 1 for the first attempt. Increases with each retry of the turn. */
   readonly attempt: number;
   /** Records of earlier attempts of this turn. */
   previousEvents(): Promise<readonly LogRecord[]>;

@@ -21,10 +21,10 @@ import type { StreamItem } from '../task/stream-item.js';
 import type { ServerCallContext } from './server-call-context.js';
 
 /**
- * The operations of the protocol (Spec §3.1) as an agent server answers them, free of any binding. Requests are valid;
- * their version, required extensions and capabilities are checked before. Implement it, extend `BaseRequestHandler`, or
- * wrap another one. Throws `A2AError` for errors that the caller should know. Any other error becomes an internal
- * error. A stream that throws before its first event is answered like a failed call.
+ * The operations of the protocol (Spec §3.1) of an agent server, independent of any binding. Requests are valid;
+ * version, required extensions and capabilities are already checked. Implement it, extend `BaseRequestHandler`, or wrap
+ * another handler. Throw `A2AError` for errors that the caller should get. Any other error becomes an internal error. A
+ * stream that throws before its first event is answered like a failed call.
  */
 export interface RequestHandler {
   sendMessage(request: SendMessageRequest, context: ServerCallContext): Promise<SendMessageResponse>;

@@ -9,7 +9,7 @@ import type { EventQueue } from './event-queue.js';
 const ANN = call({ user: { id: 'ann' } });
 const HEARTBEAT_MS = 5_000;
 
-/** An agent that answers with its number of calls once it is let go on. */
+/** An agent that answers with its number of calls when the test releases it. */
 function slowReplies() {
   let calls = 0;
   let goOn = () => {};
@@ -114,7 +114,7 @@ it('does not reserve the key anew while it gives it back', async () => {
   expect(answered.reply?.parts).toEqual([{ text: 'welcome' }]);
 });
 
-/** An agent that makes a task of each message, once it is let go on. */
+/** An agent that creates a task for each message when the test releases it. */
 function slowTasks() {
   const runs: (() => void)[] = [];
   const agent: AgentExecutor = {
@@ -171,7 +171,10 @@ describe('while the agent decides, and another turn of its process is stopped', 
   type End = (events: EventQueue) => Promise<void>;
   const STOPPED = 'leases could not be renewed in time, their turns are stopped';
 
-  /** One process gets two messages, and stops the turn of the first one. The other gets the second one as well. */
+  /**
+   * Sends two messages to one process, and stops the turn of the first one. Sends the second one to the other process
+   * too.
+   */
   async function besideStoppedTurn() {
     const replicas = new Replicas();
     const runs: ((end: End) => void)[] = [];
@@ -183,7 +186,7 @@ describe('while the agent decides, and another turn of its process is stopped', 
         await end(events);
       },
     };
-    // Not a multiple of the heartbeat: the other process looks first once a reservation has ended.
+    // Not a multiple of the heartbeat interval: the other process polls when the reservation has expired.
     const limits = { leaseMs: 14_000 };
     const [one, other] = [await replicas.boot(agent, { limits }), await replicas.boot(agent, { limits })];
     new Sent(one.handler.sendMessage({ message: message({ messageId: 'm0', parts: [{ text: 'work' }] }) }, ANN));

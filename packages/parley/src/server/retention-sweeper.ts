@@ -5,9 +5,9 @@ import type { Logger } from '../telemetry/logger.js';
 
 /** Retention times, in ms. */
 export interface RetentionPolicy {
-  /** Time for which tasks are kept after their end. */
+  /** Retention of tasks after their end. */
   readonly taskRetentionMs: number;
-  /** Time for which event logs are kept after the end of their task. For as long, a finished stream can be replayed. */
+  /** Retention of event logs after the end of their task. A finished stream can be replayed for this time. */
   readonly eventLogMs: number;
   /** Time between two sweeps. */
   readonly everyMs: number;
@@ -24,7 +24,8 @@ const BATCH = 500;
 const PAUSE_MS = 10;
 
 /**
- * Removes expired tasks, logs and keys in small batches. Each storage needs a sweeper. Times are those of the storage.
+ * Deletes expired tasks, logs and keys in small batches. Each storage needs one sweeper. Times are those of the
+ * storage.
  */
 export class RetentionSweeper {
   readonly #storage: TaskStorage;

@@ -36,7 +36,7 @@ function key(scope: Partial<TaskKey['scope']>, id: string): TaskKey {
   return { scope: { agent: 'a', tenant: '', owner: null, ...scope }, id };
 }
 
-/** Ids that look like keys of messages and of authorizations. */
+/** Ids with the form of keys of messages and of authorizations. */
 const oddIds = fc.oneof(
   odd,
   fc.constantFrom(' =', ' t1:a', ' c1:a b', 't1:a b', ' authorization x', 'authorization x'),

@@ -8,13 +8,13 @@ import type { Logger } from '../telemetry/logger.js';
 import type { DefaultRequestHandler } from './default-request-handler.js';
 import { handedStream } from './isolation.js';
 
-/** The engine of the tasks, and the log for failures that no caller sees. */
+/** The engine of the tasks, and the log for failures that no caller gets. */
 interface ServedTasksOptions extends ScopedTasksOptions {
   readonly engine: Pick<DefaultRequestHandler, (typeof BY_VERB)['subscribe']>;
   readonly logger: Logger;
 }
 
-/** The tasks of one scope of a running agent, for the application's own code. */
+/** The tasks of one scope of a running agent, for code of the application. */
 export class ServedTasks extends ScopedTasks {
   readonly #options: ServedTasksOptions;
 
@@ -24,7 +24,7 @@ export class ServedTasks extends ScopedTasks {
   }
 
   /**
-   * Watches a task: first the task as it stands, then each of its events until it ends. With a callback it returns a
+   * Watches a task: first the current task, then each of its events until it ends. With a callback it returns a
    * function that stops the watch, and logs failures. Without one it returns the events as an async iterable.
    * @throws TaskNotFoundError from the iterable.
    */

@@ -13,7 +13,7 @@ type Request = Parameters<HandlerMethod>[0];
 const TASK = 't1';
 const message = { messageId: 'm1', role: 'ROLE_USER', parts: [{ text: 'hello' }] };
 
-/** A request of each operation, about a task where the operation can name one. */
+/** A request of each operation, with a task id if the operation has one. */
 const REQUESTS: Readonly<Record<OperationName, object>> = {
   sendMessage: { message: { ...message, taskId: TASK } },
   sendStreamingMessage: { message: { ...message, taskId: TASK } },
@@ -30,7 +30,7 @@ const REQUESTS: Readonly<Record<OperationName, object>> = {
 const LISTED: User = { id: 'test|ann', tenants: ['north'] };
 const UNLISTED: User = { id: 'test|bob' };
 
-/** The guard around a handler that keeps the operations it is called for. */
+/** The guard around a handler that records its operations. */
 function guardedBy(rule?: TenantRule) {
   const handled: OperationName[] = [];
   const methods = OPERATION_NAMES.map((operation) => {
@@ -56,7 +56,7 @@ function guardedBy(rule?: TenantRule) {
   return { handled, call };
 }
 
-/** The error of a call, as a caller sees it. */
+/** Returns the error of a call for its caller. */
 async function refusalOf(call: Promise<unknown>): Promise<object> {
   const error = await call.then(
     () => undefined,
@@ -81,7 +81,7 @@ const REFUSED: readonly (readonly [string, User | undefined, TenantRule | undefi
   ['an anonymous caller, if there is no rule', undefined, undefined],
   ['a rule that says no', UNLISTED, () => false],
   ['a rule that says no after a time', UNLISTED, async () => false],
-  // Code without types may answer so.
+  // Untyped code may return this.
   ['a rule that answers something true', UNLISTED, () => 'yes' as never],
 ];
 

@@ -9,17 +9,17 @@ import type { RequestHandler } from './request-handler.js';
 import type { ServerCallContext } from './server-call-context.js';
 
 /**
- * The rule of an operator for tenants. Only `true` grants the tenant; a rule that throws or rejects fails the call.
- * `user` is absent for an anonymous caller. Called for each call that names a tenant, before the call is handled.
+ * The tenant rule of an operator. Only `true` grants the tenant; a rule that throws or rejects fails the call.
+ * `user` is absent for an anonymous caller. Called before each call that names a tenant.
  */
 export type TenantRule = (user: User | undefined, tenant: string) => boolean | Promise<boolean>;
 
 type Request = OperationTypes[OperationName]['request'];
 
 /**
- * A handler whose callers may name only granted tenants: those of `User.tenants`, and for a user without that list
- * those of the rule. `User.needsTenantRule` asks for both. Any other tenant is answered as one without tasks, so that
- * no caller learns which tenants exist. A request without a tenant always passes.
+ * A handler whose callers may use only granted tenants: those of `User.tenants`, and for a user without that list those
+ * of the rule. `User.needsTenantRule` requires both. Any other tenant is answered as one without tasks, so that no
+ * caller can find out which tenants exist. A request without a tenant always passes.
  */
 export function tenantGuardedHandler(handler: RequestHandler, rule: TenantRule = refuseAll): RequestHandler {
   return mapHandler(handler, (operation, method) => guarded(operation, method, rule));
@@ -29,7 +29,7 @@ function refuseAll(): boolean {
   return false;
 }
 
-/** True, or a promise of it, if a caller may name a tenant. */
+/** Returns true, or a promise of it, if a caller may use a tenant. */
 export function grantedTenant(
   user: User | undefined,
   tenant: string,
@@ -66,7 +66,7 @@ async function* streamed(
   yield* answer(request, context) as AsyncIterable<StreamItem>;
 }
 
-/** The error for a tenant that is not granted. A task in it is answered as a missing one. */
+/** Returns the error for a tenant that is not granted. A task in it is answered as a missing one. */
 function refusalOf(request: Request): Error {
   const { taskId } = addressOf(request);
   if (taskId !== undefined && taskId !== '') return new TaskNotFoundError(taskId);

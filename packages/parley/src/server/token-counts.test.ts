@@ -12,7 +12,7 @@ const ANN = call({ user: { id: 'ann' } });
 /** Longer than a lease and the heartbeats of the processes. */
 const TAKEN_OVER_MS = 90_000;
 
-/** Limits that count what they are told. */
+/** Limits that record the tokens and the exceeded budgets. */
 function limited(most: TokenLimits['most'], mostToday?: number) {
   let spent = 0;
   const exceeded: string[] = [];

@@ -1,4 +1,4 @@
-/** The texts of the reasons, which are for logs. */
+/** The texts of the reasons, for logs. */
 const TEXTS = {
   canceled: 'The task was canceled',
   deadline: 'The deadline has passed',
@@ -16,22 +16,22 @@ const TEXTS = {
 } as const;
 
 /**
- * The reason for which the agent of a turn has to stop.
+ * The reason why the agent of a turn must stop.
  * - `canceled`: a caller has canceled the task
- * - `deadline`: the turn has lasted too long
+ * - `deadline`: the turn has exceeded its time limit
  * - `expired`: the task has waited too long for its caller
- * - `replaced`: a message of the caller came instead of the authorization that the agent waited for
+ * - `replaced`: a message of the caller arrived instead of the authorization that the agent waited for
  * - `closing`: the server shuts down. Another process may run the turn
  * - `taken over`: another process may write the turn
  * - `not stored`: the storage has refused the task
  * - `failed`: the agent threw outside of its promise
- * - `invalid`, `too fast`, `too large`: the agent has published an event that the task cannot take
+ * - `invalid`, `too fast`, `too large`: the agent has published an event that the task cannot accept
  * - `over budget`: the models of the turn have used up a budget of tokens
- * - `over`: the agent has published its last event, and has not returned within the grace
+ * - `over`: the agent has published its last event, and has not returned within the grace period
  */
 export type TurnAbortReason = keyof typeof TEXTS;
 
-/** The reason of `RequestContext.signal`, once it is aborted. */
+/** The reason of `RequestContext.signal` after an abort. */
 export class TurnAbortedError extends Error {
   override readonly name = 'TurnAbortedError';
   readonly reason: TurnAbortReason;

@@ -1,14 +1,14 @@
 import type { Part, UrlPart } from '../model/part.js';
 
-/** The content of a file that an agent writes. Streams are read as fast as the store takes them. */
+/** The content of a file that an agent writes. Streams are read with back-pressure from the store. */
 export type WrittenContent = string | Uint8Array | AsyncIterable<Uint8Array>;
 
 /** The description of a file that an agent writes. */
 export interface WrittenFile {
   readonly filename?: string;
-  /** Default: the type that the first bytes show, else `application/octet-stream`. */
+  /** Default: the type detected from the first bytes, else `application/octet-stream`. */
   readonly mediaType?: string;
-  /** The time until the file is deleted, in ms. Default: that of the server. */
+  /** Time until the file is deleted, in ms. Default: that of the server. */
   readonly expiryMs?: number;
 }
 
@@ -16,9 +16,9 @@ export interface WrittenFile {
 export interface ReadFile {
   readonly filename: string | undefined;
   readonly mediaType: string | undefined;
-  /** In bytes. */
+  /** Size in bytes. */
   readonly size: number;
-  /** The bytes, once. They come from the store as they are read. */
+  /** The bytes, readable once. They are read from the store on demand. */
   readonly chunks: AsyncIterable<Uint8Array>;
   /**
    * All bytes at once.
@@ -35,8 +35,8 @@ export interface TurnFiles {
    */
   open(part: Part): Promise<ReadFile>;
   /**
-   * The parts with the bytes of the caller's files in the place of their urls. The first files that fit count
-   * together at most `maxBytes`. The urls of the others stay, as do urls of other servers.
+   * Returns the parts with the bytes of the caller's files instead of their urls. Files are included in order while
+   * they fit into `maxBytes` together. Other urls are unchanged, including those of other servers.
    */
   inline(parts: readonly Part[], maxBytes: number): Promise<readonly Part[]>;
   /**

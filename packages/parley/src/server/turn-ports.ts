@@ -15,7 +15,7 @@ import type { TurnPatience } from './execution/turn-patience.js';
 import type { TurnTokens } from './execution/turn-tokens.js';
 import type { TurnFiles } from './turn-files.js';
 
-/** A turn, as turn ports see it. */
+/** A turn, in the form for turn ports. */
 export interface ServedTurn {
   readonly scope: Scope;
   /** The message that the turn answers. */
@@ -27,9 +27,9 @@ export interface ServedTurn {
   readonly user: User | undefined;
   /** Aborts when the turn has to end. */
   readonly signal: AbortSignal;
-  /** Makes calls again that fail because of an outage. */
+  /** Repeats calls that fail because of an outage. */
   readonly patience: Pick<TurnPatience, 'ask'>;
-  /** Counts the turns of the task, from 1. */
+  /** The number of the turn of its task, from 1. */
   readonly number: number;
   /** 1 for the first attempt of the turn. */
   readonly attempt: number;
@@ -43,52 +43,52 @@ export interface ServedTurn {
   readonly tokens: Pick<TurnTokens, 'addCalled' | 'rest'> & { check(): Promise<void> };
 }
 
-/** The budgets of tokens that hold for a turn, and the counters of all turns. */
+/** The token budgets of a turn, and the counters of all turns. */
 export interface TokenLimits {
-  /** Most tokens of the turn, of its task, and of the turn by the word of its caller. Absent: no limit. */
+  /** Maximum tokens of the turn, of its task, and of the turn as its caller has limited them. Absent: no limit. */
   readonly most: Readonly<Partial<Record<Exclude<TokenBudgetName, 'ownerPerDay'>, number>>>;
-  /** Most tokens of the owner today. Absent: no limit. */
+  /** Maximum tokens of the owner today. Absent: no limit. */
   readonly mostToday: number | undefined;
-  /** The tokens that the owner has left today. */
+  /** Returns the tokens that the owner has left today. */
   restToday(): Promise<number>;
-  /** Counts the tokens of a call of a model. Returns the rest of today, which is negative if the call took more. */
+  /** Counts the tokens of a call of a model. Returns the rest of today, which is negative if the call used more. */
   spend(usage: CountedTokens): Promise<number>;
-  /** Counts a turn that a budget ends. */
+  /** Counts a turn that a budget has ended. */
   exceeded(budget: TokenBudgetName): void;
 }
 
-/** The course of a turn, as it is at the moment. */
+/** The current progress of a turn. */
 export interface TurnCourse {
-  /** Time until the deadline in ms. While the task waits for its caller: the full time of a turn. */
+  /** Time until the deadline in ms. While the task waits for its caller: the full time limit of a turn. */
   readonly remainingMs: number;
-  /** True if another process may go on with the turn. Then its calls of other agents should not be canceled. */
+  /** True if another process may continue the turn. Then its calls of other agents should not be canceled. */
   readonly goesOnElsewhere: boolean;
   /**
-   * Keeps metadata for later attempts of the turn, in an event of the task. Does nothing for a turn that has no later
-   * attempt.
+   * Stores metadata for later attempts of the turn, in an event of the task. Does nothing for a turn without later
+   * attempts.
    */
   note(metadata: JsonObject): Promise<void>;
-  /** The value that this attempt or an earlier one has kept under a name. */
+  /** Returns the value that this attempt or an earlier one has stored under a name. */
   kept(name: string): JsonValue | undefined;
   /**
-   * Keeps a value for later attempts, unseen by callers. It is stored with the checkpoint, if the turn may have a later
-   * attempt. The oldest values make room for new ones. A failure of the storage is logged only.
+   * Stores a value for later attempts, hidden from callers. It is stored with the checkpoint, if the turn may have a
+   * later attempt. The oldest values are dropped to make room. A failure of the storage is only logged.
    */
   keep(name: string, value: JsonValue): Promise<void>;
-  /** Forgets a value. The storage does so with the next write. */
+  /** Removes a value. The storage removes it with the next write. */
   drop(name: string): void;
 }
 
 /**
- * Services for agents that a server has only by an option. Each member makes the service of one turn, when its agent
- * first reads it. Absent members are ports that the server does not have.
+ * Services for agents that depend on an option of the server. Each member creates the service for one turn when its
+ * agent first reads it. Absent members are services that the server does not have.
  */
 export interface TurnPorts {
   /** For `RequestContext.files`. */
   readonly files?: (turn: ServedTurn) => TurnFiles;
   /** For `RequestContext.callAgent`. */
   readonly callAgent?: (turn: ServedTurn) => CallAgent;
-  /** Makes the spans of turns and tools. It is one for all turns. */
+  /** Makes the spans of turns and tools. Shared by all turns. */
   readonly tracing?: Tracing;
   /** For `RequestContext.countTokens`. */
   readonly tokens?: (turn: Pick<ServedTurn, 'scope' | 'caller'>) => Promise<TokenLimits>;

@@ -16,7 +16,7 @@ const USER: User = {
   tenants: ['north'],
   expiresAt: 1_800_000_000_000,
 };
-/** The credential and its limits are no part of a turn. */
+/** The credential and its expiry are not stored with a turn. */
 const { tenants: _, expiresAt: __, ...KEPT } = USER;
 
 describe('the user of a turn', () => {

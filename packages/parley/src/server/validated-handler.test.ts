@@ -6,7 +6,7 @@ import { validatedHandler } from './validated-handler.js';
 
 const NAMES = Object.keys(OPERATIONS) as OperationName[];
 
-/** A handler that answers every operation with the same value, streamed where that is the way. */
+/** A handler that answers every operation with the same value, as a stream if the operation streams. */
 function answering(value: unknown): RequestHandler {
   const stream = async function* () {
     yield { event: value };

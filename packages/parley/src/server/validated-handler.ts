@@ -8,8 +8,8 @@ import type { ServerCallContext } from './server-call-context.js';
 type Method = (request: unknown, context: ServerCallContext) => unknown;
 
 /**
- * A handler whose results are checked in these operations. A result that the protocol does not allow becomes
- * InvalidAgentResponse (Spec §3.3.2). The log gets its faults as the cause.
+ * A handler that validates the results of these operations. An invalid result becomes InvalidAgentResponse (Spec
+ * §3.3.2). The faults are logged as its cause.
  */
 export function validatedHandler(
   handler: RequestHandler,

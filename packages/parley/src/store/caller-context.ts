@@ -1,8 +1,8 @@
 import type { JsonObject } from '../model/json.js';
 
 /**
- * The part of a user that a turn keeps, as it was when the message was accepted. A turn that runs again, or in another
- * process, has the same user. The scope has the id.
+ * The properties of a user that a turn stores, as of the acceptance of its message. A retry or a takeover by another
+ * process sees the same user. The id is in the scope.
  */
 export interface CallerUser {
   readonly name?: string;
@@ -12,7 +12,7 @@ export interface CallerUser {
   readonly metadata?: JsonObject;
 }
 
-/** The part of a call that its turn keeps; never credentials. */
+/** The properties of a call that its turn stores. Never contains credentials. */
 export interface CallerContext {
   /** Absent for an anonymous caller, and for a user of whom only the id is known. */
   readonly user?: CallerUser;
@@ -21,14 +21,14 @@ export interface CallerContext {
   readonly version: string;
   readonly requestMetadata?: JsonObject;
   readonly traceparent?: string;
-  /** These two are kept by a server with tracing only. */
+  /** Both are stored only by a server with tracing. */
   readonly tracestate?: string;
   readonly baggage?: string;
   /**
-   * The turn that has begun the message before, with its attempts, for a turn that goes on with it: the history has the
-   * message already. True in turns of older versions.
+   * The earlier turn that began with the same message, and its attempts. Set for the turn that resumes it: the history
+   * already contains the message. `true` in turns of older versions.
    */
   readonly resumes?: true | { readonly turn: number; readonly attempt: number };
-  /** The encrypted reply to a request for authorization, for the turn that goes on with it. */
+  /** The encrypted reply to a request for authorization, for the turn that resumes the task. */
   readonly sealedReply?: string;
 }

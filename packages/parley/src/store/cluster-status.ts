@@ -29,20 +29,20 @@ export interface ClusterStatus {
   /** Undelivered events of the webhook that has most of them. */
   readonly mostPendingEvents: number;
   readonly unreadableTasks: number;
-  /** One sentence for each thing that needs an operator. */
+  /** One sentence for each problem that needs an operator. */
   readonly problems: readonly string[];
 }
 
-/** A replica beats every 5 s. One that is silent for so long has ended, or its lease soon will. */
+/** A replica sends a heartbeat every 5 s. One without a heartbeat for this long has ended, or its lease ends soon. */
 const ALIVE_MS = 15_000;
-/** Messages wait so long only if there are too few replicas. */
+/** Messages wait this long only if there are too few replicas. */
 const LONG_WAIT_MS = 60_000;
 const PAGE = 500;
 const MOST_QUEUES = 10_000;
 
 /**
- * Reads the state of all replicas. Changes nothing but the row that every readiness check writes. `own`: the process
- * that has the storage for itself, which sends no heartbeats.
+ * Reads the state of all replicas. Writes only the row that every readiness check writes. `own`: the single process of
+ * a storage that is not shared, which sends no heartbeats.
  */
 export async function readClusterStatus(storage: TaskStorage, own?: NodeBeat): Promise<ClusterStatus> {
   const load = await storage.check();
@@ -68,7 +68,7 @@ export async function readClusterStatus(storage: TaskStorage, own?: NodeBeat): P
   return { ...status, problems: problemsOf(status) };
 }
 
-/** Returns a sentence for each thing that needs an operator. */
+/** Returns one sentence for each problem that needs an operator. */
 export function problemsOf(status: Omit<ClusterStatus, 'problems'>): readonly string[] {
   const { replicas, waiting, oldestWaitMs = 0, parkedWebhooks, unreadableTasks } = status;
   const problems: string[] = [];
@@ -89,7 +89,7 @@ function replicaOf({ node, agents, runningTurns, firstSeenAt, seenAt }: StorageN
   return { node, agents, runningTurns, silentMs, ageMs, isAlive: silentMs < ALIVE_MS };
 }
 
-/** The number of undelivered events of each webhook of a standing. */
+/** Returns the number of undelivered events of each webhook in a state. */
 async function pendingEvents(
   storage: TaskStorage,
   agents: readonly string[],

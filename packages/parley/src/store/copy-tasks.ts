@@ -5,26 +5,26 @@ import type { CopiedKey, CopiedTask, TransferCounts, TransferSource, TransferTar
 interface CopyOptions {
   readonly from: TransferSource;
   readonly to: TransferTarget;
-  /** Goes on with a copy that was interrupted: tasks that are there already stay as they are. */
+  /** Resumes a copy that was interrupted: existing tasks are not changed. */
   readonly resume?: boolean;
-  /** Hears the number of tasks that were read, and of all tasks. */
+  /** Called with the number of tasks read, and the total. */
   readonly onProgress?: (tasks: number, all: number) => void;
 }
 
 /** The outcome of a copy. */
 export interface CopiedCounts extends TransferCounts {
-  /** Tasks that were there already. */
+  /** Tasks that existed already. */
   readonly present: number;
 }
 
-/** Tasks and bytes of one transaction, about. */
+/** Approximate maximum of tasks and bytes in one transaction. */
 const BATCH_TASKS = 200;
 const BATCH_BYTES = 4_194_304;
 const BATCH_KEYS = 1_000;
 
 /**
- * Copies everything of one storage into another one, and compares the numbers at the end.
- * @throws StorageError if the other one is not empty, unless an interrupted copy is resumed, and if the numbers differ.
+ * Copies everything from one storage to another, and compares the counts at the end.
+ * @throws StorageError if the target is not empty, unless an interrupted copy is resumed, and if the counts differ.
  */
 export async function copyTasks({ from, to, resume = false, onProgress }: CopyOptions): Promise<CopiedCounts> {
   const counts = await from.counts();

@@ -1,22 +1,22 @@
 import { OptionsError } from '../errors/options-error.js';
 import { printableUrl } from '../telemetry/printable-url.js';
 
-/** The storage that a database url names, if it needs no backend. */
+/** The built-in storage that a database url names. */
 type DatabaseUrl =
   | { readonly backend: 'memory'; readonly maxTasks?: number; readonly maxBytes?: number }
   | { readonly backend: 'sqlite'; readonly path: string; readonly durability: 'power-loss' | 'process' };
 
 const MEMORY = /^memory:(?:\?(.+))?$/;
 const SQLITE = /^sqlite:(?!\/\/[^/]|:memory:)([^?]+)(?:\?durability=(process|power-loss))?$/;
-/** Packages that have a backend, by the beginning of its urls. */
+/** Packages that have a backend, by the pattern of its urls. */
 const PACKAGES: readonly (readonly [urls: RegExp, name: string])[] = [
   [/^postgres(?:ql)?:\/\//, 'postgres'],
   [/^rediss?:\/\//, 'redis'],
 ];
 
 /**
- * Reads `memory:`, `memory:?tasks=1000&bytes=67108864`, `sqlite:path` or `sqlite:path?durability=process`.
- * @throws OptionsError naming a url that is none of these, without the password it may have.
+ * Parses `memory:`, `memory:?tasks=1000&bytes=67108864`, `sqlite:path` or `sqlite:path?durability=process`.
+ * @throws OptionsError for any other url. The error contains the url without its password.
  */
 export function parseDatabaseUrl(url: string): DatabaseUrl {
   const memory = MEMORY.exec(url);
@@ -36,7 +36,10 @@ export function parseDatabaseUrl(url: string): DatabaseUrl {
   ]);
 }
 
-/** The limits of a storage in memory; `undefined` if they are not two known whole numbers at most. */
+/**
+ * Parses the limits of a storage in memory. Returns `undefined` for an unknown name, or a value that is no whole
+ * number.
+ */
 function memoryLimits(query = ''): { readonly maxTasks?: number; readonly maxBytes?: number } | undefined {
   const limits: { maxTasks?: number; maxBytes?: number } = {};
   for (const pair of query === '' ? [] : query.split('&')) {

@@ -10,7 +10,7 @@ export class FirstScopes {
     this.#range = range;
   }
 
-  /** Adds a scope, in any order, also repeatedly. Few more than the limit are in memory. */
+  /** Adds a scope, in any order. Duplicates are allowed. Memory holds little more than the limit. */
   add(scope: Scope): void {
     const { cursor = '', limit } = this.#range;
     const text = JSON.stringify([scope.agent, scope.tenant, scope.owner]);

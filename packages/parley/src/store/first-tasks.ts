@@ -3,24 +3,24 @@ import type { TaskKey } from './task-key.js';
 
 /** The place of a task in a list of all owners. Tasks of the same time come in the order of their ties. */
 export interface OwnedTaskPlace {
-  /** ms since the epoch: the time of the status of an open task, the time of the end of another one. */
+  /** ms since the epoch: the time of the status of an open task, or of the end of a finished one. */
   readonly time: number;
   readonly tie: string;
 }
 
-/** The cursor of a place. */
+/** Returns the cursor of a place. */
 export function cursorOfPlace({ time, tie }: OwnedTaskPlace): string {
   return `${time} ${tie}`;
 }
 
-/** The place of a cursor. A text that is no cursor gives some place. */
+/** Returns the place of a cursor. An invalid cursor gives an arbitrary place. */
 export function placeOfCursor(cursor: string): OwnedTaskPlace {
   const [text = '', ...tie] = cursor.split(' ');
   const time = Number(text);
   return { time: Number.isSafeInteger(time) ? time : 0, tie: tie.join(' ') };
 }
 
-/** The place of a cursor whose tie is the number of a row. Default: the place before all others. */
+/** Returns the place of a cursor whose tie is a row number. Without a cursor: the place before all others. */
 export function rowPlaceOf({ hasEnded, cursor }: OwnedTaskRange): { readonly time: number; readonly pk: number } {
   if (cursor === undefined) {
     const time = hasEnded ? Number.MAX_SAFE_INTEGER : -1;
@@ -31,7 +31,7 @@ export function rowPlaceOf({ hasEnded, cursor }: OwnedTaskRange): { readonly tim
   return { time, pk: Number.isSafeInteger(pk) ? pk : 0 };
 }
 
-/** A task with its place. Its tie is made when another task has the same time. */
+/** A task with its place. Its tie is computed only if another task has the same time. */
 class PlacedTask<Item> implements OwnedTaskPlace {
   readonly time: number;
   readonly item: Item;
@@ -58,7 +58,7 @@ export class FirstTasks<Item> {
   readonly #sign: 1 | -1;
   readonly #after: OwnedTaskPlace | undefined;
   #found: PlacedTask<Item>[] = [];
-  /** The time of the last task, once there are as many as the page has. */
+  /** The time of the last task of the page, once the page is full. */
   #last: number | undefined;
 
   constructor({ hasEnded, cursor, limit }: OwnedTaskRange) {
@@ -67,12 +67,12 @@ export class FirstTasks<Item> {
     this.#after = cursor === undefined ? undefined : placeOfCursor(cursor);
   }
 
-  /** True if a task of this time may be in the page. */
+  /** True if a task of this time may belong to the page. */
   wants(time: number): boolean {
     return this.#last === undefined || (time - this.#last) * this.#sign <= 0;
   }
 
-  /** Adds a task, in any order, but not repeatedly. Few more than the limit are in memory. */
+  /** Adds a task, in any order, once. Memory holds little more than the limit. */
   add(time: number, key: TaskKey, item: Item): void {
     if (!this.wants(time)) return;
     const placed = new PlacedTask(time, key, item);
@@ -87,7 +87,7 @@ export class FirstTasks<Item> {
     return this.#found.map((placed) => ({ item: placed.item, cursor: cursorOfPlace(placed) }));
   }
 
-  /** The page, if each item has the facts of its task. */
+  /** Returns the page. `taskOf` returns the fields of the task of an item. */
   pageOf(taskOf: (item: Item) => Omit<OwnedTask, 'cursor'>): OwnedTaskPage {
     const { first } = this;
     const tasks = first.map(({ item, cursor }) => ({ ...taskOf(item), cursor }));

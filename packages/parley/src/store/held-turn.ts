@@ -11,90 +11,92 @@ export interface HeldTurn {
   readonly epoch: number;
 }
 
-/** A lease for a node. A lease that has ended can be renewed as long as no node has taken the turn over. */
+/** A lease of a node. An expired lease can be renewed until another node claims the turn. */
 export interface Lease {
   /** Id of the process. */
   readonly node: string;
-  /** The lease ends so long after its commit, by the storage's clock. */
+  /** Duration of the lease in ms from its commit, by the storage's clock. */
   readonly leaseMs: number;
 }
 
-/** A node that asks for turns. */
+/** A request of a node for turns. */
 export interface ClaimRequest extends Lease {
   readonly agents: readonly string[];
-  /** Turns at most: the free slots of the node. */
+  /** Maximum number of turns: the free slots of the node. */
   readonly limit: number;
   /**
-   * About the most bytes of the turns in the storage, with the logs of their tasks. The first turn may be larger.
-   * Default: no bound.
+   * Approximate maximum of bytes of the turns in the storage, with the logs of their tasks. The first turn may be
+   * larger.
+   * Default: no maximum.
    */
   readonly maxBytes?: number;
-  /** The only task to look at. */
+  /** Claim only a turn of this task. */
   readonly task?: TaskKey;
   /**
-   * The turns that the node knows it holds. A node takes back an ended lease of its own only if its turn is missing
-   * here: the answer that gave the lease was lost. Absent: the node takes back none of its own leases.
+   * The turns that the node already holds. It gets an expired lease of its own again only if the turn is missing here:
+   * the answer that granted the lease was lost. Absent: the node gets none of its own leases again.
    */
   readonly holds?: readonly HeldTurn[];
 }
 
-/** A turn to run, held by the node that claimed it until its lease ends. */
+/** A turn to run, held by the node until the end of its lease. */
 export interface Claim {
   readonly scope: Scope;
-  /** The task before this turn's first record; after a takeover, with all that earlier attempts wrote. */
+  /** The task before the first record of this turn. After a takeover, it includes all records of earlier attempts. */
   readonly task: Task;
   readonly seq: number;
   readonly epoch: number;
-  /** Counts the executions of the task, from 1. */
+  /** The number of this turn of the task, from 1. */
   readonly turn: number;
-  /** 1 for the first attempt of the turn; counts the attempts in which its agent began, and this one. */
+  /** 1 for the first attempt of the turn. Counts the attempts whose agent started, and this one. */
   readonly attempt: number;
-  /** Count of attempts before this one that ended in an orderly hand-over. */
+  /** Number of earlier attempts that ended in an orderly hand-over. */
   readonly handOvers: number;
   readonly message: Message;
   readonly caller: CallerContext;
   /** True if an earlier attempt committed a record of this turn. */
   readonly began: boolean;
   readonly checkpoint?: JsonValue;
-  /** Set if a caller asked to cancel. */
+  /** Set if a caller has requested cancellation. */
   readonly cancel?: CancelRequest;
 }
 
-/** The turns that a node got. */
+/** The turns that a node has claimed. */
 export interface Claims {
   readonly claims: readonly Claim[];
-  /** True if a limit cut the list short. */
+  /** True if a limit ended the list. */
   readonly more: boolean;
 }
 
-/** A request to cancel; its metadata enters the task with CANCELED. */
+/** A request to cancel. Its metadata is merged into the task when that becomes CANCELED. */
 export interface CancelRequest {
   readonly metadata?: JsonObject;
 }
 
-/** The standing of a turn for the node that names it. */
+/** The state of a turn for the node that claims to hold it. */
 export type Holding = { readonly held: false } | { readonly held: true; readonly cancel?: CancelRequest };
 
 /**
- * The answer to the renewal of one turn. `unknown`: the storage could not renew it, for this reason, and says nothing
- * about its holder.
+ * The answer to the renewal of one turn. `unknown`: the renewal failed with this error, and the node may still hold the
+ * turn.
  */
 export type Renewal = Holding | { readonly held: 'unknown'; readonly error: string };
 
 /**
- * A way to give a turn up. `done`: the turn is over. The others leave it to be claimed. `again`: its attempt counts.
- * `handover`: its attempt was stopped in order to hand it over. `unbegun`: its agent never began.
+ * The reason of a release. `done`: the turn is over. All others leave the turn to be claimed. `again`: the attempt
+ * counts.
+ * `handover`: the attempt was stopped for an orderly hand-over. `unbegun`: its agent never started.
  */
 export type ReleaseHow = 'done' | 'again' | 'handover' | 'unbegun';
 
-/** Two requests to cancel as one: the metadata of the later is merged over that of the earlier. */
+/** Merges two requests to cancel. Metadata of the later one wins. */
 export function mergeCancels(earlier: CancelRequest | undefined, later: CancelRequest): CancelRequest {
   if (earlier?.metadata === undefined) return later;
   if (later.metadata === undefined) return earlier;
   return { metadata: { ...earlier.metadata, ...later.metadata } };
 }
 
-/** The JSON of a stored turn. `null` stands for what is absent. */
+/** The JSON of a stored turn. `null` means absent. */
 export interface TurnTexts {
   readonly message: string;
   readonly caller: string;
@@ -102,7 +104,7 @@ export interface TurnTexts {
   readonly cancel: string | null;
 }
 
-/** The content of a stored turn. */
+/** Parses the content of a stored turn. */
 export function parseTurn({
   message,
   caller,
@@ -112,7 +114,7 @@ export function parseTurn({
   return { ...begun, ...parseProgress(later) };
 }
 
-/** The part of a stored turn that later calls have written. */
+/** Parses the part of a stored turn that changes after its acceptance. */
 export function parseProgress({
   checkpoint,
   cancel,
@@ -123,7 +125,7 @@ export function parseProgress({
   };
 }
 
-/** A stored request to cancel. A request that cannot be read cancels all the same, without its metadata. */
+/** Parses a stored request to cancel. An unreadable request still cancels, without its metadata. */
 export function parseCancel(text: string): CancelRequest {
   try {
     return JSON.parse(text) as CancelRequest;

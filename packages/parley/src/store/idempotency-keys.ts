@@ -7,9 +7,12 @@ export interface IdempotencyKey {
   readonly key: string;
   /** Hash of the message's content. */
   readonly digest: string;
-  /** The key expires so long after its commit, by the storage's clock. */
+  /** Lifetime of the key in ms from its commit, by the storage's clock. */
   readonly ttlMs: number;
-  /** True for a key that the limits of messages do not touch: a message of another caller must not push it out. */
+  /**
+   * True for a key that is not evicted by the limits of message keys, so that messages of another caller cannot push it
+   * out.
+   */
   readonly isLasting?: boolean;
 }
 
@@ -20,7 +23,7 @@ export interface Remembered {
   readonly outcome: { readonly taskId: string; readonly turn: number } | { readonly reply: Message };
 }
 
-/** The answer to a reservation. `taken`: another node finds out the outcome of a message with this digest. */
+/** The answer to a reservation. `taken`: another node is processing a message with this digest. */
 export type Reservation =
   | { readonly kind: 'reserved' }
   | { readonly kind: 'known'; readonly first: Remembered }
@@ -32,18 +35,17 @@ export type Reservation =
  */
 export interface IdempotencyKeys {
   /**
-   * Reserves a key for the node that processes its message. The node extends the reservation by another call. Other
-   * nodes may reserve the key after the end of the lease.
+   * Reserves a key for the node that processes its message. The node extends the reservation with another call. After
+   * the end of the lease, other nodes may reserve the key.
    */
   reserve(scope: Scope, key: IdempotencyKey, lease: Lease): Promise<Reservation>;
-  /** Gives a reservation back that led to no outcome. */
+  /** Releases a reservation without an outcome. */
   unreserve(scope: Scope, key: string, node: string): Promise<void>;
   /**
-   * Keeps a direct reply for repeats of its message. The first outcome of a key wins: resolves to that. A storage of
-   * one process bounds the bytes of all keys, and forgets the oldest ones. A shared storage keeps each key until it
-   * expires.
+   * Stores a direct reply for repeats of its message. Resolves to the first stored outcome of the key. A storage of one
+   * process limits the bytes of all keys, and evicts the oldest ones. A shared storage keeps each key until it expires.
    */
   remember(scope: Scope, key: IdempotencyKey, reply: Message): Promise<Remembered>;
-  /** The known outcome of a key, unless the key has expired or its task is gone. */
+  /** Returns the outcome of a key, unless the key has expired or its task was deleted. */
   recall(scope: Scope, key: string): Promise<Remembered | undefined>;
 }

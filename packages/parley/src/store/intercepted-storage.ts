@@ -7,19 +7,19 @@ type Calls<Port> = {
   [Name in keyof Port]-?: Port[Name] extends (...args: never) => Promise<unknown> ? Name : never;
 }[keyof Port];
 
-/** The name of a call, behind the name of its part if it has one: `accept`, `keys.recall`, `push.claim`. */
+/** The name of a storage method, with the name of its part as prefix: `accept`, `keys.recall`, `push.claim`. */
 export type StorageCall =
   | Calls<TaskStorage>
   | `keys.${Calls<IdempotencyKeys>}`
   | `push.${Calls<PushStorage>}`
   | `owners.${Calls<OwnerStorage>}`;
 
-/** Answers in the place of a storage. `run` makes the call. */
+/** Called in place of a storage method. `run` calls the original method. */
 export type Intercept = (call: StorageCall, args: readonly unknown[], run: () => unknown) => unknown;
 
 /**
- * A storage whose calls go through a function, those of its parts too. `watchCommits` is no such call: its answer is a
- * function. `own` has members in place of those of the storage.
+ * Wraps a storage so that every call, including those of its parts, goes through `intercept`. `watchCommits` is not
+ * intercepted, because it returns a function. `own` replaces members of the storage.
  */
 export function interceptedStorage<Storage extends TaskStorage>(
   storage: Storage,

@@ -1,6 +1,6 @@
 import type { NodeBeat, StorageNode } from './task-storage.js';
 
-/** A node that was not seen for so long is forgotten. */
+/** Nodes without a heartbeat for this time are forgotten. */
 const FORGET_MS = 3_600_000;
 
 /** The nodes of a storage that keeps its list in memory. */

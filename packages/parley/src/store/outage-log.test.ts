@@ -12,7 +12,7 @@ it('tells once when writes begin to fail and once when they have worked again fo
   await clock.advance(5_000);
   expect(told()).toEqual([]);
   for (let call = 0; call < 3; call += 1) spell.failing('the disk is full');
-  // Small writes that find room between large ones that do not are no end of it.
+  // Small writes may succeed between failing large ones: the outage goes on.
   for (let call = 0; call < 3; call += 1) {
     spell.working();
     await clock.advance(900);

@@ -3,16 +3,16 @@ import type { Logger } from '../telemetry/logger.js';
 
 /** Options of an outage log. */
 interface OutageLogOptions {
-  /** The failing thing, for the log, such as a path. */
+  /** The name of the failing resource for the log, such as a path. */
   readonly subject: string;
   readonly logger: Logger;
   readonly clock: Clock;
 }
 
-/** Writes may succeed between others that fail: only after so long without a failure is it over. */
+/** Duration without a failure after which an outage is over, because some writes may succeed during it. */
 const QUIET_MS = 1_000;
 
-/** A time during which a storage cannot write: told to the log once when it begins and once when it is over. */
+/** Logs an outage of a storage once at its start and once at its end. */
 export class OutageLog {
   readonly #options: OutageLogOptions;
   #since: number | undefined;
@@ -22,7 +22,7 @@ export class OutageLog {
     this.#options = options;
   }
 
-  /** A failure outside of any call. */
+  /** Reports a failure outside of any call. */
   failing(reason: string): void {
     const { logger, clock, subject } = this.#options;
     this.#cancelEnd?.();
@@ -33,7 +33,7 @@ export class OutageLog {
     logger.error(`${message}; ${reason}`, { subject });
   }
 
-  /** Something could be written. */
+  /** Reports a successful write. */
   working(): void {
     const { logger, clock, subject } = this.#options;
     const since = this.#since;
@@ -45,7 +45,7 @@ export class OutageLog {
     });
   }
 
-  /** Nothing more is told. */
+  /** Ends all logging. */
   close(): void {
     this.#cancelEnd?.();
   }

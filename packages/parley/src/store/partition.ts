@@ -1,11 +1,11 @@
 import type { Scope } from './task-key.js';
 
-/** Count of the partitions of a storage. Stored data depend on it. */
+/** Number of partitions of a storage. Stored data depend on it. */
 export const PARTITIONS = 256;
 
 /**
- * The partition of a scope, from 0. All that belongs to one scope lies in one partition. Stored data depend on this
- * function: it is FNV-1a with 32 bits over agent, tenant and owner, each with its length.
+ * Returns the partition of a scope, from 0. All data of one scope are in one partition. Stored data depend on this
+ * function: 32-bit FNV-1a over agent, tenant and owner, each with its length.
  */
 export function partitionOf({ agent, tenant, owner }: Scope): number {
   const user = owner === null ? '-' : `${owner.length} ${owner}`;
@@ -16,6 +16,6 @@ export function partitionOf({ agent, tenant, owner }: Scope): number {
     hash = Math.imul(hash ^ (unit & 0xff), 0x01000193);
     hash = Math.imul(hash ^ (unit >>> 8), 0x01000193);
   }
-  // The high bits are mixed better than the low ones. There are as many values as partitions.
+  // The high bits are mixed better than the low ones. 8 bits give 256 partitions.
   return hash >>> 24;
 }

@@ -1,42 +1,42 @@
-/** A process that asks for requests of a key within its window of time. */
+/** A request of a process for a block of a rate. */
 export interface RateAsk {
-  /** Names the caller and the rate. */
+  /** Identifies the caller and the rate. */
   readonly key: string;
-  /** The requests of a window. */
+  /** Maximum number of requests in a window. */
   readonly requests: number;
   readonly windowMs: number;
-  /** Requests that wait for the answer. */
+  /** Number of requests that wait for the answer. */
   readonly wanted: number;
 }
 
-/** The requests that a process got. */
+/** The block that a process got. */
 export interface RateGrant {
-  /** 0: the window has no more. */
+  /** Number of requests in the block. 0: the window is used up. */
   readonly granted: number;
-  /** The requests that are left for all processes. */
+  /** Number of requests left for all processes. */
   readonly left: number;
   /** Time until the window ends, in ms, by the clock of the storage. */
   readonly endsInMs: number;
 }
 
 /**
- * Counters of requests that all processes on a storage share. A process takes requests in blocks and counts within a
- * block by itself. The window of a key begins with its first block. Counters may be lost: then windows begin anew.
+ * Request counters that all processes on a storage share. A process takes requests in blocks, and counts locally within
+ * a block. The window of a key begins with its first block. If counters are lost, windows restart.
  */
 export interface RateCounters {
   /**
-   * Takes a block for each key, in the order asked. The keys differ.
+   * Takes a block for each key, in the given order. Keys must be distinct.
    * @throws StorageError if the counters cannot be reached.
    */
   take(asks: readonly RateAsk[]): Promise<readonly RateGrant[]>;
 }
 
-/** The part of a window that a process takes at most, beside the requests that wait. */
+/** A block is at most 1/16 of the rest of a window, unless more requests wait. */
 export const BLOCKS = 16;
 
 /**
- * The size of a block. Blocks shrink with the rest of a window. So a process with many requests asks seldom, and at the
- * end no process keeps much from the others.
+ * Returns the size of a block. Blocks shrink with the rest of the window. So a busy process asks rarely, and no process
+ * holds many requests back near the end.
  */
 export function blockOf(left: number, wanted: number): number {
   return Math.min(left, Math.max(wanted, Math.floor(left / BLOCKS)));

@@ -3,14 +3,14 @@ import type { LogRecord } from '../task/log-record.js';
 import type { DeliveryClaim, DeliveryOutcome, HeldDelivery, StoredPushConfig } from './push-storage.js';
 import type { TaskKey } from './task-key.js';
 
-/** A claimed queue whose texts are not parsed yet. */
+/** A claimed queue with unparsed texts. */
 export interface ClaimedTexts extends Omit<DeliveryClaim, 'config' | 'records'> {
   readonly config: string;
   /** Each function reads one pending record. */
   readonly records: readonly (() => LogRecord)[];
 }
 
-/** The calls for a queue that cannot be read. */
+/** Calls for unreadable queues. */
 interface UnreadableDeliveries {
   readonly note: (key: TaskKey, error: unknown) => void;
   readonly settle: (held: HeldDelivery, outcome: DeliveryOutcome) => Promise<unknown>;
@@ -19,8 +19,8 @@ interface UnreadableDeliveries {
 const EVENTS = ['statusUpdate', 'artifactUpdate', 'task'];
 
 /**
- * Reads claimed queues. A queue gets the records before its first one that cannot be read. If that is its next record,
- * or its configuration cannot be read, the queue is parked, and its node does not get it.
+ * Parses claimed queues. A queue is returned with the records before its first unreadable one. If its next record or
+ * its configuration is unreadable, the queue is parked and left out.
  */
 export async function readableDeliveries(
   queues: readonly ClaimedTexts[],
@@ -43,12 +43,15 @@ export async function readableDeliveries(
       claims.push({ ...held, config, records });
     else parked.push(settle(held, { kind: 'park', reason: `it cannot be read: ${unreadableReason(failure?.error)}` }));
   }
-  // A queue that is not parked now is claimed again when its lease ends.
+  // If parking fails, the queue can be claimed again when its lease ends.
   await Promise.allSettled(parked);
   return claims;
 }
 
-/** Reads the event of a record. @throws Error if no version of this library knows it. */
+/**
+ * Parses the event of a record.
+ * @throws Error if this version cannot parse it.
+ */
 export function checkedRecord(record: LogRecord): LogRecord {
   if (!EVENTS.some((name) => name in record.event)) throw new Error(`record ${record.seq} has an unknown event`);
   return record;

@@ -9,31 +9,31 @@ import type { TaskStorage } from './task-storage.js';
 export interface ResealOptions {
   /** Keys of 32 bytes, in base64 or hex. The first one encrypts, and all decrypt. */
   readonly keys: readonly string[];
-  /** True counts only. */
+  /** True only counts, and changes nothing. */
   readonly dryRun?: boolean;
 }
 
-/** The push configurations of a storage by the keys of their secrets. */
+/** The number of push configurations of a storage by the state of their secrets. */
 export interface ResealedCounts {
-  /** Have secrets under the first key only. */
+  /** All secrets are under the first key. */
   readonly current: number;
-  /** Were encrypted with the first key now. */
+  /** Encrypted with the first key by this call. */
   readonly resealed: number;
-  /** Still have secrets under other keys, or plain ones. An old key is needed as long as there are any. */
+  /** Some secrets are still plain or under other keys. Those keys must be kept. */
   readonly old: number;
-  /** Cannot be decrypted with these keys. */
+  /** Cannot be decrypted with the given keys. */
   readonly unreadable: number;
 }
 
 const PAGE = 100;
-/** A server may replace a configuration meanwhile. */
+/** Maximum attempts for one configuration, because a server may change it at the same time. */
 const ATTEMPTS = 5;
 
 /**
- * Encrypts the secrets of all push configurations with the first key, page by page. Queues of deliveries stay as they
- * are. Servers may run meanwhile if they have the first key as their first one too.
+ * Encrypts the secrets of all push configurations with the first key, page by page. Delivery queues are unchanged.
+ * Servers may run at the same time if their first key is the same.
  * @param storage The storage itself, without encryption around it.
- * @throws OptionsError naming the position of every text that is no key.
+ * @throws OptionsError with the position of every invalid key.
  */
 export async function resealConfigs(storage: TaskStorage, options: ResealOptions): Promise<ResealedCounts> {
   if (Object(storage).push === undefined) refuseArgument('resealConfigs', 'a storage and { keys }', storage);
@@ -59,7 +59,7 @@ async function resealed(
 ): Promise<keyof ResealedCounts | undefined> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const kept = await storage.push.config(key.scope, key.id, configId);
-    // It went with its task.
+    // The configuration was deleted with its task.
     if (kept === undefined) return undefined;
     const from = kept as PlacedPushConfig;
     const to = await resealedConfig(from, key.scope, box);
@@ -71,7 +71,7 @@ async function resealed(
   return 'old';
 }
 
-/** `undefined` if a key is missing. */
+/** Encrypts the secrets of a configuration with the first key. Returns `undefined` if the old key is missing. */
 async function resealedConfig(
   config: PlacedPushConfig,
   scope: DeliveryKey['key']['scope'],

@@ -24,15 +24,15 @@ export interface ScopedTasksOptions {
   readonly ids: IdSource;
 }
 
-/** A task to create: what is absent is filled in. */
+/** A task to create. Absent members get defaults. */
 export type NewTask = Partial<Omit<Task, 'status'>> & { readonly status?: TaskStatus };
 
-/** Members to put in place of those the task has; `undefined` takes one away. */
+/** Members to replace; `undefined` removes one. */
 export type TaskChange = {
   readonly [Name in 'artifacts' | 'history' | 'metadata']?: Task[Name] | undefined;
 } & { readonly status?: TaskStatus };
 
-/** Which tasks to list. Filters combine with AND. */
+/** Filters of a task list. Filters combine with AND. */
 export interface TaskFilter {
   readonly contextId?: string;
   /** Tasks in any of these states. */
@@ -42,7 +42,7 @@ export interface TaskFilter {
   readonly createdBefore?: Date;
   /** Default 50. */
   readonly limit?: number;
-  /** Count of tasks to pass over. Default: 0. */
+  /** Number of tasks to skip. Default: 0. */
   readonly offset?: number;
   /** Newest first by this time. Default `created`. */
   readonly orderBy?: 'created' | 'status';
@@ -54,9 +54,9 @@ export interface TaskFilter {
 /** A page of tasks. */
 export interface TaskList {
   readonly tasks: readonly Task[];
-  /** Tasks that match, before paging. */
+  /** Number of matching tasks, before paging. */
   readonly total: number;
-  /** True if there are tasks behind this page. */
+  /** True if tasks follow this page. */
   readonly hasMore: boolean;
 }
 
@@ -64,8 +64,8 @@ const ATTEMPTS = 5;
 const CLEARED_AT_ONCE = 100;
 
 /**
- * The tasks of one scope, for an application's own code beside the agent. The changes of the application obey the rules
- * that hold for agents.
+ * The tasks of one scope, for code of the application outside of the agent. Its changes follow the same rules as those
+ * of agents.
  * @throws TaskStoreError for a write that a rule refuses.
  */
 export class ScopedTasks {
@@ -82,7 +82,7 @@ export class ScopedTasks {
   }
 
   /**
-   * Puts a task there, by default a new one in SUBMITTED. No agent runs for it.
+   * Creates a task, by default in SUBMITTED. No agent runs for it.
    * @throws TaskStoreError `taken`
    */
   async create(task: NewTask = {}): Promise<Task> {
@@ -104,8 +104,8 @@ export class ScopedTasks {
   }
 
   /**
-   * Changes a task while no turn of its agent runs. Without a change, the given task replaces the stored one. A
-   * function sees the task as it stands, and is called again if that has changed before the write.
+   * Changes a task while no turn of its agent runs. Without `change`, the given task replaces the stored one. A
+   * function gets the stored task, and is called again if the task has changed before the write.
    * @throws TaskNotFoundError; TaskStoreError `ended`, `running`, or `changing`
    */
   update(task: Task, change?: TaskChange | ((task: Task) => TaskChange)): Promise<Task>;
@@ -130,7 +130,7 @@ export class ScopedTasks {
   }
 
   /**
-   * Removes a task with all that hangs on it; false if there is none.
+   * Deletes a task with its records and push configurations; false if there is none.
    * @throws TaskStoreError `running`
    */
   async delete(id: string): Promise<boolean> {
@@ -158,15 +158,12 @@ export class ScopedTasks {
     return { tasks, total: page.total, hasMore: offset + tasks.length < page.total };
   }
 
-  /** The number of tasks that a filter selects. */
+  /** Counts the tasks that match a filter. */
   async count(filter: Omit<TaskFilter, 'limit' | 'offset'> = {}): Promise<number> {
     return (await this.list({ ...filter, limit: 1, artifacts: false, history: false })).total;
   }
 
-  /**
-   * Deletes the tasks that a filter selects, but for those that an agent works on. Resolves to the number of deleted
-   * tasks.
-   */
+  /** Deletes the tasks that match a filter, except running ones. Resolves to the number of deleted tasks. */
   async clear(filter: Omit<TaskFilter, 'limit' | 'offset'> = {}): Promise<number> {
     let deleted = 0;
     let kept = 0;
@@ -194,7 +191,7 @@ export class ScopedTasks {
     });
   }
 
-  /** The time of statuses: that of a shared storage, because the clocks of its processes differ. */
+  /** The time for a status. A shared storage has its own clock, because the clocks of its processes differ. */
   async #now(): Promise<number> {
     return this.#storage.shared ? this.#storage.now() : this.#clock.now();
   }
@@ -209,24 +206,24 @@ function changed(task: Task, change: TaskChange, now: number): Task {
   return new ShapedTask({ id, contextId, status, artifacts, history, metadata });
 }
 
-/** A new status has the time at which it is written, never one before the last. */
+/** Returns a status with the current time, or the time of the previous status if that is later. */
 function timed(status: TaskStatus, { previous, now }: { readonly previous: number; readonly now: number }): TaskStatus {
   if (status.timestamp !== undefined && statusTime(status) >= previous) return status;
   return { ...status, timestamp: new Date(Math.max(now, previous)).toISOString() };
 }
 
-/** The members to put in place of others; an absent one is kept, an `undefined` one goes. */
+/** Copies the members to replace. Absent members are unchanged; `undefined` removes one. */
 function cloneMembers({ status: _, ...members }: TaskChange): Omit<TaskChange, 'status'> {
   return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, cloneJson(value)]));
 }
 
-/** The history of a task that gets a new status: a question that it asked enters when it goes on. */
+/** Returns the history for a new status: the message of an interrupted status joins it when the task continues. */
 function goingOn({ history, status: { state, message } }: Task, next: TaskStatus): readonly Message[] | undefined {
   if (message === undefined || !isInterrupted(state) || next.message?.messageId === message.messageId) return history;
   return history?.some(({ messageId }) => messageId === message.messageId) ? history : [...(history ?? []), message];
 }
 
-/** The change that makes a stored task like this one. */
+/** Returns the change that replaces a stored task by this one. */
 function replacing({ status, artifacts, history, metadata }: Task): TaskChange {
   return { status, artifacts, history, metadata };
 }

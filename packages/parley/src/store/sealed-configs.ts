@@ -11,15 +11,17 @@ type Change = (text: string, place: SecretPlace) => Promise<string>;
 
 const MOST_OPENED = 1000;
 
-/** The calls of a storage that take or give push configurations, with encrypted secrets. */
+/** The calls of a storage that read or write push configurations, with encrypted secrets. */
 export class SealedConfigs {
   readonly #storage: TaskStorage;
   readonly #box: SecretBox | undefined;
   readonly #logger: Logger;
-  /** Decrypted texts by place and encrypted text, because a sender claims the same configuration again and again. */
+  /**
+   * Cache of decrypted texts by place and encrypted text, because a sender claims the same configuration repeatedly.
+   */
   readonly #opened = new Map<string, string>();
 
-  /** Without keys nothing is encrypted, and configurations that are encrypted already are errors. */
+  /** Without keys nothing is encrypted, and reading an encrypted configuration fails. */
   constructor(storage: TaskStorage, { keys, logger }: { readonly keys: readonly string[]; readonly logger: Logger }) {
     this.#storage = storage;
     this.#box = keys.length === 0 ? undefined : new SecretBox(keys);
@@ -99,7 +101,10 @@ export class SealedConfigs {
   }
 }
 
-/** A configuration with its secrets changed: the url, whose path or query may be one, the token and the credentials. */
+/**
+ * Returns a configuration with its secrets transformed: the url, whose path or query may be secret, the token and the
+ * credentials.
+ */
 export async function changedSecrets<Kind extends Config>(scope: Scope, config: Kind, change: Change): Promise<Kind> {
   const { url, token, authentication } = config;
   const { agent, tenant, owner } = scope;

@@ -3,7 +3,7 @@ import type { Logger } from '../telemetry/logger.js';
 import type { PushStorage } from './push-storage.js';
 import type { Acceptance, TaskStorage } from './task-storage.js';
 
-/** The calls of its push storage that take or give configurations. */
+/** The calls of a push storage that read or write configurations. */
 const SEALED_CALLS = ['putConfig', 'rewriteConfig', 'config', 'configs', 'claim'] as const;
 
 /** The keys of a storage with encrypted credentials. */
@@ -14,11 +14,11 @@ interface SealedStorageOptions {
 }
 
 /**
- * A storage that keeps urls and credentials of push configurations encrypted. Other calls go to `storage` directly. A
- * configuration that cannot be decrypted is an error for its reader, and its deliveries are parked.
+ * A storage that encrypts urls and credentials of push configurations. Other calls go to `storage` directly. Reading a
+ * configuration that cannot be decrypted fails, and its deliveries are parked.
  */
 export function sealedStorage(storage: TaskStorage, options: SealedStorageOptions): TaskStorage {
-  // Loaded with the first configuration: most servers never have one.
+  // Loaded on demand, because most servers never have a configuration.
   const configs = new LoadedOnDemand(async () => {
     const { SealedConfigs } = await import('./sealed-configs.js');
     return new SealedConfigs(storage, options);
@@ -38,7 +38,7 @@ export function sealedStorage(storage: TaskStorage, options: SealedStorageOption
   ]);
 }
 
-/** The same port with some members replaced. */
+/** Returns the same port with some members replaced. */
 function withMembers<Port extends object>(port: Port, replaced: Iterable<readonly [keyof Port, unknown]>): Port {
   const members = new Map<unknown, unknown>(replaced);
   return new Proxy(port, {

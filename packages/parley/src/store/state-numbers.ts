@@ -5,7 +5,7 @@ const ENDED = TASK_STATES.map(isTerminal);
 
 /** The numbers of all states. */
 export const ALL_STATES: readonly number[] = TASK_STATES.map((_, number) => number);
-/** The numbers of the states in which a task waits for its caller. */
+/** The numbers of the interrupted states, in which a task waits for its caller. */
 export const INTERRUPTED_STATES: readonly number[] = ALL_STATES.filter((number) =>
   isInterrupted(stateOfNumber(number)),
 );
@@ -13,12 +13,12 @@ export const INTERRUPTED_STATES: readonly number[] = ALL_STATES.filter((number) 
 /** The numbers of the states that are not terminal. */
 export const OPEN_STATES: readonly number[] = ALL_STATES.filter((number) => !isEndState(number));
 
-/** The protocol's number of a state. */
+/** Returns the protocol's number of a state. */
 export function stateNumber(state: TaskState): number {
   return NUMBERS.get(state) ?? 0;
 }
 
-/** The state of a number. */
+/** Returns the state of a number. */
 export function stateOfNumber(number: number): TaskState {
   return TASK_STATES[number] ?? 'TASK_STATE_UNSPECIFIED';
 }

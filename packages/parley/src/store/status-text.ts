@@ -2,7 +2,7 @@ import type { TaskStatus } from '../model/task.js';
 
 const statusTexts = new WeakMap<TaskStatus, string>();
 
-/** A status stays the same while chunks of artifacts come: its text is made once. */
+/** Returns the JSON of a status, cached because the status does not change while chunks of artifacts arrive. */
 export function statusText(status: TaskStatus): string {
   let text = statusTexts.get(status);
   if (text === undefined) {

@@ -1,7 +1,7 @@
 import { StorageError } from '../errors/storage-error.js';
 import type { Clock } from '../runtime/clock.js';
 
-/** The time in which a storage takes calls. All its parts share it, so that each of them refuses after the close. */
+/** The open state of a storage. All its parts share it, so that every call fails after the close. */
 export class StorageLifetime {
   #isOver = false;
 
@@ -15,7 +15,7 @@ export class StorageLifetime {
   }
 }
 
-/** The lifetime of a storage that lives by the clock of its process. */
+/** The lifetime of a storage that uses the clock of its process. */
 export class ClockedLifetime extends StorageLifetime {
   readonly #clock: Clock;
 
@@ -25,7 +25,7 @@ export class ClockedLifetime extends StorageLifetime {
   }
 
   /**
-   * The time of the storage.
+   * Returns the time of the storage.
    * @throws StorageError if the storage is closed.
    */
   now(): number {

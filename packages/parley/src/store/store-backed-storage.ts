@@ -9,7 +9,7 @@ import type { TaskStore } from './task-store.js';
 /** The parts of a storage that writes through to a task store. */
 export interface StoreBackedStorageOptions {
   readonly store: TaskStore;
-  /** Runs the turns. It keeps what a task store has no place for. */
+  /** Runs the turns, and stores everything that a task store has no methods for. */
   readonly working: TaskStorage;
   /** The agent of tasks whose metadata names none. */
   readonly agent: string;
@@ -19,12 +19,12 @@ export interface StoreBackedStorageOptions {
 }
 
 /**
- * A storage whose tasks are written through to a task store. At the first call it reads them back and ends those that
- * had not ended. Events, waiting messages and push configurations are only in the working storage. So is retention: the
- * store keeps what it has. A task store knows ids only: a task whose id another scope uses is not created.
+ * A storage that writes its tasks through to a task store. At the first call it loads the tasks of the store, and ends
+ * those that had not ended. Events, waiting messages, push configurations and retention exist only in the working
+ * storage: the store keeps all tasks. A task store has no scopes: a task whose id another scope uses is not created.
  */
 export function storeBackedStorage(options: StoreBackedStorageOptions): TaskStorage {
-  // Loaded with the first call: most servers have no task store.
+  // Loaded on demand, because most servers have no task store.
   const tasks = new LoadedOnDemand(async () => {
     const { StoreBackedTasks } = await import('./store-backed-tasks.js');
     return new StoreBackedTasks(options);

@@ -11,7 +11,7 @@ import type { Scope, TaskKey } from './task-key.js';
 import type { Acceptance, AcceptOutcome, Append, AppendOutcome, StoredTask, TaskStorage } from './task-storage.js';
 
 const PAGE = 100;
-/** The member of a task's metadata that names its scope, in the task store only. */
+/** The metadata member with the scope of a task, only in the task store. */
 const SCOPE = 'parley:scope';
 const RESTARTED = 'The server was restarted before the task had ended';
 
@@ -19,7 +19,7 @@ type Arguments<Call extends keyof StoreBackedTasks> = Parameters<StoreBackedTask
 
 type OwnCall = (tasks: StoreBackedTasks, args: readonly unknown[]) => Promise<unknown>;
 
-/** The calls that reach the task store too. */
+/** The calls that also use the task store. */
 const OWN_CALLS: Partial<Record<StorageCall, OwnCall>> = {
   accept: (tasks, args) => tasks.accept(...(args as Arguments<'accept'>)),
   append: (tasks, args) => tasks.append(...(args as Arguments<'append'>)),
@@ -28,7 +28,7 @@ const OWN_CALLS: Partial<Record<StorageCall, OwnCall>> = {
   task: (tasks, args) => tasks.read(...(args as Arguments<'read'>)),
 };
 
-/** The id of the task that a call is about, which all calls name in one of few ways. */
+/** Returns the id of the task in the arguments of a call. */
 function taskOf(args: readonly unknown[]): string | undefined {
   const [first = {}, second] = args as readonly [Partial<Acceptance & Append & Scope & TaskKey>?, unknown?];
   const { agent, scope, key, task, id } = first;
@@ -41,12 +41,12 @@ function taskOf(args: readonly unknown[]): string | undefined {
   return named?.taskId ?? named?.id;
 }
 
-/** The tasks of a task store, and the calls of the storage that writes them through. */
+/** The tasks of a task store, and the storage calls that write them through. */
 export class StoreBackedTasks {
   readonly #options: StoreBackedStorageOptions;
   /** Scopes of the tasks that have not ended, by id. */
   readonly #scopes = new Map<string, Scope>();
-  /** The last call about each task that is under way. */
+  /** The last call in progress for each task. */
   readonly #last = new TransientMap<string, Promise<unknown>>();
   #loading: Promise<void> | undefined;
 
@@ -54,14 +54,14 @@ export class StoreBackedTasks {
     this.#options = options;
   }
 
-  /** Answers a call of the storage. `run` makes it on the working storage. */
+  /** Executes a call of the storage. `run` executes it on the working storage. */
   answer(call: StorageCall, args: readonly unknown[], run: () => unknown): Promise<unknown> {
     if (call === 'close') return this.#settled().then(run);
     const own = OWN_CALLS[call];
     return this.#inOrder(taskOf(args), async () => (own === undefined ? run() : own(this, args)));
   }
 
-  /** Calls about one task take effect one after the other. Other calls wait for all that are under way. */
+  /** Runs the calls for one task one after the other. Other calls wait for all calls in progress. */
   #inOrder<T>(key: string | undefined, call: () => Promise<T>): Promise<T> {
     const earlier = key === undefined ? this.#settled() : this.#last.get(key);
     const result = Promise.all([this.#loaded(), earlier?.catch(() => {})]).then(call);
@@ -74,7 +74,7 @@ export class StoreBackedTasks {
     return result;
   }
 
-  /** Resolves when the calls that are under way have settled. */
+  /** Resolves when all calls in progress have settled. */
   async #settled(): Promise<void> {
     await Promise.allSettled(this.#last.values());
   }
@@ -139,7 +139,7 @@ export class StoreBackedTasks {
     return working.task(scope, id);
   }
 
-  /** Resolves when the tasks of the store are in the working storage. A load that failed is tried again. */
+  /** Resolves when the tasks of the store are loaded. A failed load is repeated by the next call. */
   #loaded(): Promise<void> {
     this.#loading ??= this.#load().catch((error: unknown) => {
       this.#loading = undefined;
@@ -155,7 +155,7 @@ export class StoreBackedTasks {
       const page = await asked(() => store.list({ limit: PAGE, offset }));
       const known = all.size;
       for (const task of page) all.set(task.id, task);
-      // A store that does not look at the offset gives the same page for ever.
+      // A store that ignores the offset returns the same page forever.
       if (page.length < PAGE || all.size === known) break;
     }
     for (const task of all.values()) {
@@ -167,7 +167,7 @@ export class StoreBackedTasks {
     }
   }
 
-  /** A task of the store with its scope. A value that is no task is logged and left alone. */
+  /** Returns a task of the store with its scope. An invalid task is logged and skipped. */
   #read(given: Task | null | undefined): KeptTask | undefined {
     if (given === undefined || given === null) return undefined;
     const { agent, logger } = this.#options;
@@ -200,7 +200,7 @@ export class StoreBackedTasks {
     return { ...task, status: { state: 'TASK_STATE_FAILED', message, timestamp } };
   }
 
-  /** Writes the task as it stands: a copy, with its scope unless that is the default. */
+  /** Writes a copy of the current task, with its scope unless that is the default. */
   async #write(scope: Scope, id: string, how: 'create' | 'update'): Promise<void> {
     const { working, store, agent } = this.#options;
     const stored = await working.task(scope, id);

@@ -1,4 +1,4 @@
-/** The owner of tasks. Every read and write is confined to one scope. */
+/** The agent, tenant and owner of tasks. Every read and write is confined to one scope. */
 export interface Scope {
   readonly agent: string;
   /** "" is no tenant. */
@@ -13,7 +13,7 @@ export interface TaskKey {
   readonly id: string;
 }
 
-/** True if two scopes are the same. */
+/** True if two scopes are equal. */
 export function isSameScope(one: Scope, other: Scope): boolean {
   return one === other || (one.owner === other.owner && one.tenant === other.tenant && one.agent === other.agent);
 }
@@ -23,7 +23,7 @@ export function isSameTask(one: TaskKey, other: TaskKey): boolean {
   return one.id === other.id && isSameScope(one.scope, other.scope);
 }
 
-/** A text for a key. Owner, tenant and agent come with their lengths, so that no two tasks have the same. */
+/** Returns a unique text for a key. Lengths of owner, tenant and agent make it unique. */
 export function taskKeyText({ scope: { agent, tenant, owner }, id }: TaskKey): string {
   const user = owner === null ? '-' : `${owner.length} ${owner}`;
   const place = tenant === '' ? user : `${user}/${tenant.length} ${tenant}`;

@@ -4,10 +4,10 @@ import type { RecordTexts } from '../task/log-record.js';
 import type { TurnTexts } from './held-turn.js';
 import type { Scope } from './task-key.js';
 
-/** A turn that waits. Turns that ran in a process that has ended wait as well. */
+/** A waiting turn. Turns that ran in a process that has ended are waiting as well. */
 export interface CopiedTurn extends TurnTexts {
   readonly turn: number;
-  /** Count of the attempts in which its agent began. */
+  /** Number of attempts whose agent started. */
   readonly attempt: number;
   readonly handOvers: number;
 }
@@ -24,8 +24,8 @@ export interface CopiedPushConfig {
 }
 
 /**
- * A task with all that hangs on it. Members of the task are JSON, as they stand after its last record. Times are ms
- * since the epoch. Nothing in it is held by a node.
+ * A task with its records, turns and push configurations. Members of the task are JSON, as of its last record. Times
+ * are ms since the epoch. No node holds anything of it.
  */
 export interface CopiedTask {
   readonly scope: Scope;
@@ -34,15 +34,15 @@ export interface CopiedTask {
   readonly state: TaskState;
   readonly statusTime: number;
   readonly createdAt: number;
-  /** The time at which it reached a terminal state. */
+  /** The time of its terminal state. */
   readonly endedAt: number | null;
   readonly seq: number;
-  /** Sequence number of the first record that is kept. */
+  /** Sequence number of the first stored record. */
   readonly floor: number;
   readonly epoch: number;
-  /** Count of turns that were accepted. */
+  /** Number of accepted turns. */
   readonly turnCount: number;
-  /** The last turn that its records name. */
+  /** The last turn with a record. */
   readonly lastTurn: number;
   readonly status: string;
   readonly metadata: string | null;
@@ -66,16 +66,16 @@ export interface CopiedKey {
   readonly reply: string | null;
 }
 
-/** A server writes a heartbeat every few seconds. Without one for this time it counts as ended. */
+/** A server without a heartbeat for this time, in ms, counts as ended. Servers send one every few seconds. */
 export const SILENCE_MS = 20_000;
 
-/** The refusal of a storage that a server has used in the last seconds. */
+/** Returns the error for a storage that a server has used within this time. */
 export function inUseError(subject: string): StorageError {
   const remedy = `stop it, and wait for ${SILENCE_MS / 1_000} s`;
   return new StorageError(`A server has used ${subject} in the last seconds: ${remedy}`);
 }
 
-/** About what records take in a storage. */
+/** Approximate bytes of records in a storage. */
 export function recordBytes(records: readonly RecordTexts[]): number {
   const lengths = records.flatMap(({ event, history, metadata }) =>
     [event, history, metadata].map((text) => text?.length ?? 0),
@@ -83,19 +83,19 @@ export function recordBytes(records: readonly RecordTexts[]): number {
   return lengths.reduce((sum, length) => sum + length, 0);
 }
 
-/** The content of a storage in numbers. */
+/** The numbers of rows of a storage. */
 export interface TransferCounts {
   readonly tasks: number;
   readonly records: number;
   readonly turns: number;
   readonly pushConfigs: number;
-  /** Idempotency keys whose outcome is known. */
+  /** Idempotency keys with an outcome. */
   readonly keys: number;
 }
 
 /**
- * A storage that no server uses, as one end of a copy. Opening it fails while a server uses the storage, and keeps
- * servers away as far as the backend can.
+ * A storage without a running server, as source or target of a copy. Opening it fails while a server uses it, and
+ * excludes servers as far as the backend can.
  * Methods reject with StorageError.
  */
 interface TransferEnd {
@@ -105,18 +105,18 @@ interface TransferEnd {
 
 /** The source of a copy. */
 export interface TransferSource extends TransferEnd {
-  /** All tasks, oldest first. One task at a time is in memory. */
+  /** All tasks, oldest first. Only one task at a time is in memory. */
   tasks(): AsyncIterable<CopiedTask>;
   keys(): AsyncIterable<CopiedKey>;
 }
 
 /** The target of a copy. */
 export interface TransferTarget extends TransferEnd {
-  /** Writes each task wholly or not at all. Leaves out those that are there. Resolves to the count of written tasks. */
+  /** Writes each task atomically. Skips existing ones. Resolves to the number of written tasks. */
   putTasks(tasks: readonly CopiedTask[]): Promise<number>;
-  /** Writes keys. Leaves out those that are there. */
+  /** Writes keys. Skips existing ones. */
   putKeys(keys: readonly CopiedKey[]): Promise<void>;
 }
 
-/** A storage that can be either end of a copy. */
+/** A storage that can be source or target of a copy. */
 export interface TaskTransfer extends TransferSource, TransferTarget {}

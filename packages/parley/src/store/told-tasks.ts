@@ -3,10 +3,10 @@ import { UnreadableTaskError, unreadableReason } from '../errors/unreadable-task
 import type { Logger } from '../telemetry/logger.js';
 import type { TaskKey } from './task-key.js';
 
-/** Names that a process remembers. Beyond it the log hears of a task again. */
+/** Maximum number of logged tasks that a process remembers. Above it, a task may be logged again. */
 const REMEMBERED = 10_000;
 
-/** Tasks of a shared storage that cannot be read. The log hears of each task once in a process. */
+/** Unreadable tasks of a shared storage. Each task is logged once per process. */
 export class ToldTasks {
   readonly #logger: Logger;
   readonly #known = new Set<string>();
@@ -16,12 +16,12 @@ export class ToldTasks {
     this.#logger = logger;
   }
 
-  /** Count of the tasks that this process has told the log of. */
+  /** Number of unreadable tasks that this process has logged. */
   get count(): number {
     return this.#count;
   }
 
-  /** Tells the log of a task that cannot be read, once. */
+  /** Logs an unreadable task, once. */
   note({ scope, id }: TaskKey, error: unknown): void {
     const name = JSON.stringify([scope, id]);
     if (this.#known.has(name)) return;
@@ -31,19 +31,22 @@ export class ToldTasks {
     this.#logger.error('a task cannot be read and is left out', { taskId: id, reason: unreadableReason(error) });
   }
 
-  /** Reads something of a task. Tells the log if it cannot be read: `undefined`. */
+  /** Reads data of a task. Logs the task and returns `undefined` if the data cannot be read. */
   readable<R>(key: TaskKey, read: () => R): R | undefined {
     try {
       return read();
     } catch (error) {
-      // A failure of the database is none of the row.
+      // A failure of the database does not mean that the row is unreadable.
       if (error instanceof StorageError) throw error;
       this.note(key, error);
       return undefined;
     }
   }
 
-  /** Reads what a caller asked for by its task. Tells the log, and throws UnreadableTaskError, if it cannot be read. */
+  /**
+   * Reads data of a task that a caller asked for. Logs the task and throws UnreadableTaskError if the data cannot be
+   * read.
+   */
   required<R>(key: TaskKey, read: () => R): R {
     try {
       return read();

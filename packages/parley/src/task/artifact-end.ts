@@ -15,10 +15,10 @@ export type ArtifactEnd = (typeof ARTIFACT_ENDS)[number];
 /** All forms. */
 export const ARTIFACT_ENDS = ['auto', 'chunk', 'whole'] as const;
 
-/** Larger artifacts are not repeated as a whole. Approximate bytes as JSON. */
+/** Maximum size of an artifact that is repeated as a whole. Approximate bytes as JSON. */
 export const WHOLE_ARTIFACT_BYTES = 262_144;
 
-/** A stream in which the last update of each artifact is the whole artifact. Its fold is that of the original. */
+/** A stream in which the last update of each artifact is the whole artifact. The resulting task is the same. */
 export function withWholeEnds(items: AsyncIterable<StreamItem>): AsyncIterable<StreamItem> {
   return { [Symbol.asyncIterator]: () => new WholeEnds(items[Symbol.asyncIterator]() as ItemSource) };
 }

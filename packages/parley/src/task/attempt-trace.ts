@@ -2,15 +2,15 @@ import { isObject, type JsonObject } from '../model/json.js';
 import type { Task } from '../model/task.js';
 import { type AttemptTrace, traceIdIn, type WaitingCall } from '../telemetry/tracing.js';
 
-/** The member of the metadata of a task that has the trace of its last attempt. */
+/** The metadata member of a task with the trace of its last attempt. */
 export const TRACE_METADATA = 'urn:parley-a2a:trace:v1';
 
-/** The longest `traceparent`, and the longest name of an operation. */
+/** Maximum length of a `traceparent`, and of an operation name. */
 const LONGEST = 64;
 
 type Stored<Value> = Partial<Record<keyof Value, unknown>>;
 
-/** The trace of the last attempt that metadata of a task, or of a record, have. */
+/** Returns the trace of the last attempt in the metadata of a task or a record. */
 export function attemptTrace(metadata: JsonObject | undefined): AttemptTrace | undefined {
   const stored = metadata?.[TRACE_METADATA];
   if (!isObject(stored)) return undefined;
@@ -21,12 +21,12 @@ export function attemptTrace(metadata: JsonObject | undefined): AttemptTrace | u
   return { ...read, ...(isShort(before) && { before }), ...(waiting && { call: waiting }) };
 }
 
-/** Metadata of a new task with the trace of the call that made it, until its first attempt has one. */
+/** Returns metadata for a new task with the trace of its call, until its first attempt has a trace. */
 export function callTrace(traceparent: string, since: number): JsonObject {
   return { [TRACE_METADATA]: { traceparent, turn: 0, attempt: 0, handOvers: 0, since } };
 }
 
-/** The id of the trace of the last attempt of a task. Undefined if its server makes no spans. */
+/** Returns the trace id of the last attempt of a task. Undefined if its server has no tracing. */
 export function traceIdOf(task: Pick<Task, 'metadata'>): string | undefined {
   const { metadata }: Partial<Task> = Object(task);
   return traceIdIn(attemptTrace(metadata)?.traceparent);

@@ -3,22 +3,22 @@ import type { JsonObject } from '../model/json.js';
 import type { Part } from '../model/part.js';
 
 /**
- * An artifact that grows by chunks (Spec §4.2.2). Text of a chunk continues the text before it: both are one part of
- * the artifact. The cost of a chunk does not depend on the size of the artifact. Parts are shared with the chunks and
- * never changed.
+ * An artifact that grows by chunks (Spec §4.2.2). The text of a chunk is appended to the last text part of the
+ * artifact. The cost of a chunk does not depend on the size of the artifact. Parts are shared with the chunks and never
+ * changed.
  */
 export class GrowingArtifact {
   #artifact: Artifact;
-  /** The parts, once they have grown, until they are shared. */
+  /** The parts after a chunk, until they are shared. */
   #grown: Part[] | undefined;
-  /** The text of the last part, if it is longer than that part. */
+  /** The text of the last part, if chunks have extended it. */
   #text: string | undefined;
 
   constructor(artifact: Artifact) {
     this.#artifact = artifact;
   }
 
-  /** Adds the parts of a chunk, and takes its description. */
+  /** Appends the parts of a chunk, and merges its description. */
   append(chunk: Artifact): void {
     this.#artifact = described(this.#artifact, chunk);
     this.#grown ??= this.#artifact.parts.slice();
@@ -46,7 +46,7 @@ export class GrowingArtifact {
     return this.#artifact;
   }
 
-  /** False if an extension of the artifact may count its parts: these stay as they came. */
+  /** False if an extension of the artifact may number its parts, which must then not be joined. */
   get #joinsTexts(): boolean {
     const { extensions } = this.#artifact;
     return extensions === undefined || extensions.length === 0;
@@ -78,7 +78,7 @@ function describes(chunk: Artifact): boolean {
   );
 }
 
-/** An artifact with the description of a chunk beside its own. Its parts stay. */
+/** Returns an artifact with the description of a chunk merged into its own. Its parts are unchanged. */
 export function described(artifact: Artifact, chunk: Artifact): Artifact {
   if (!describes(chunk)) return artifact;
   const { name, description, extensions, metadata } = chunk;

@@ -6,8 +6,8 @@ const ACCESSOR = { enumerable: true, configurable: true } as const;
 const PLAIN = { ...ACCESSOR, writable: true } as const;
 
 /**
- * A task for code that may change it. Each large member is copied at its first read, so that an unread member costs
- * nothing. The original never changes.
+ * A copy of a task for code that may change it. Each large member is copied at its first read, so that an unread member
+ * costs nothing. The original never changes.
  */
 export class HandedTask implements Task {
   declare readonly id: string;
@@ -26,7 +26,7 @@ export class HandedTask implements Task {
     }
   }
 
-  /** The task as JSON of 1.0. Members that were not read keep the text of their original. */
+  /** Returns the task as JSON of 1.0. Members that were not read use the text of the original. */
   static textOf(task: Task): string {
     if (!(#origin in task)) return ShapedTask.textOf(task);
     const texts = ShapedTask.textsOf(task.#origin);

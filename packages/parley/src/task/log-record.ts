@@ -7,13 +7,13 @@ import type { StreamItem } from './stream-item.js';
 
 /** Changes of a record in addition to its event. */
 export interface LogRecordExtras {
-  /** Messages that enter the history with this record. */
+  /** Messages that join the history with this record. */
   readonly history?: readonly Message[];
   /** Members merged key by key into the task's metadata. */
   readonly metadata?: JsonObject;
 }
 
-/** A record as a store keeps it: `event`, `history` and `metadata` are JSON, and `null` is absent. */
+/** A stored record: `event`, `history` and `metadata` are JSON, and `null` means absent. */
 export interface RecordTexts {
   readonly seq: number;
   readonly turn: number;
@@ -25,7 +25,7 @@ export interface RecordTexts {
 const NO_EXTRAS: LogRecordExtras = Object.freeze({});
 
 /**
- * One change of a task, numbered from 1 without gaps. The stored task is the fold of its records. Each record shows one
+ * One change of a task, numbered from 1 without gaps. The stored task is the fold of its records. Each record has one
  * event. The JSON of the event is created at most once and shared by all stores and streams.
  */
 export class LogRecord implements StreamItem {
@@ -38,7 +38,7 @@ export class LogRecord implements StreamItem {
   #text: string | undefined;
   #bytes: number | undefined;
 
-  /** An event in the form of JSON is parsed at its first read. `bytes`: its size, if the caller knows that. */
+  /** An event in the form of JSON is parsed at its first read. `bytes`: its size, if it is known. */
   constructor(seq: number, turn: number, event: TaskEvent | string, extras = NO_EXTRAS, bytes?: number) {
     this.seq = seq;
     this.turn = turn;
@@ -49,7 +49,7 @@ export class LogRecord implements StreamItem {
     this.#bytes = bytes;
   }
 
-  /** A record from a store. */
+  /** Parses a stored record. */
   static parse({ seq, turn, event, history, metadata }: RecordTexts): LogRecord {
     if (history === null && metadata === null) return new LogRecord(seq, turn, event);
     return new LogRecord(seq, turn, event, {

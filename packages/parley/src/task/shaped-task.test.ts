@@ -10,7 +10,7 @@ const message = fc.record({
   parts: fc.constant([{ text: 'x' }]),
 });
 const artifact = fc.record({ artifactId: text, parts: fc.array(fc.record({ text })) });
-/** As it arrives: JSON has no -0. */
+/** Parsed from JSON, which has no -0. */
 const json = fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)) as never);
 const members: fc.Arbitrary<TaskMembers> = fc.record(
   {

@@ -15,14 +15,14 @@ export interface StatusAndMetadata {
 }
 
 /**
- * The fold of a log into a task (Spec §4.2.2). Owned by one writer. The cost of a record does not depend on the size of
- * the task. Parts and messages are shared with the records and never changed.
+ * Folds a log into a task (Spec §4.2.2). Owned by one writer. The cost of a record does not depend on the size of the
+ * task. Parts and messages are shared with the records and never changed.
  */
 export class TaskBuilder {
   #task: Task;
   #status: TaskStatus;
   #metadata: JsonObject | undefined;
-  /** In the order of their first events. One that came in one piece is that of its event. */
+  /** In the order of their first events. An artifact of one piece is the object of its event. */
   #artifacts = new Map<string, Artifact | GrowingArtifact>();
   #history: Message[] = [];
   #historyShared = false;
@@ -44,7 +44,8 @@ export class TaskBuilder {
   }
 
   /**
-   * The task of a stored log. Without a snapshot, the log is whole and its first record shows the task.
+   * Folds a stored log into its task. Without a snapshot, the log must be complete, and its first record contains the
+   * task.
    * @throws Error if the log has no beginning.
    */
   static replay(id: string, snapshot: Task | undefined, records: Iterable<LogRecord>): Task {
@@ -63,7 +64,7 @@ export class TaskBuilder {
     return { status: this.#status, metadata: this.#metadata };
   }
 
-  /** Applies one record. The caller keeps records in sequence. */
+  /** Applies one record. The caller passes records in order. */
   apply(record: LogRecord): void {
     this.#view = undefined;
     const event = record.event;
@@ -114,13 +115,13 @@ export class TaskBuilder {
   #applyStatus(status: TaskStatus): void {
     const { state, message: superseded } = this.#status;
     this.#status = status;
-    // A question is part of the conversation. Progress messages of the agent stay in the log.
+    // A question is part of the conversation. Progress messages of the agent stay in the log only.
     if (superseded === undefined || !isInterrupted(state)) return;
     if (status.message !== undefined && identity(status.message) === identity(superseded)) return;
     this.#remember(superseded);
   }
 
-  /** An artifact that is replaced keeps its place. */
+  /** A replaced artifact keeps its position. */
   #applyArtifact({ artifact, append }: TaskArtifactUpdateEvent): void {
     const id = artifact.artifactId;
     const present = append === true ? this.#artifacts.get(id) : undefined;

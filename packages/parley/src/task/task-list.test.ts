@@ -14,7 +14,7 @@ function messages(count: number) {
   }));
 }
 
-/** A page of one task as text. `read` counts how often its tasks are read. */
+/** A page of one task as text. `read`: number of times that its tasks were read. */
 function pageOf(task: Task) {
   const counts = { read: 0 };
   const page = {

@@ -4,7 +4,7 @@ import { HandedTask } from './handed-task.js';
 import { type TaskTexts, taskText } from './shaped-task.js';
 import { trimTask } from './trim-task.js';
 
-/** The length of a list for which the caller names none (Spec §3.1.4). */
+/** The page size if the caller names none (Spec §3.1.4). */
 export const DEFAULT_PAGE_SIZE = 50;
 
 /** A page of tasks. `texts`: the JSON of the same tasks, if the storage has it. */
@@ -13,13 +13,13 @@ interface ListedPage {
   readonly texts?: readonly TaskTexts[];
 }
 
-/** The parts of a task that a list shows. */
+/** The parts of a task that a list includes. */
 interface ListExtent {
   readonly historyLength: number;
   readonly includeArtifacts: boolean;
 }
 
-/** A list as an answer. Tasks that the storage has as text are parsed only if code reads them. */
+/** The response of a list. Tasks that the storage has as text are parsed only if code reads them. */
 export class TaskList implements ListTasksResponse {
   static readonly #tasks: PropertyDescriptor & ThisType<TaskList> = {
     get() {
@@ -54,7 +54,7 @@ export class TaskList implements ListTasksResponse {
     return texts ?? list.tasks.map(HandedTask.textOf);
   }
 
-  /** Undefined if a history may be longer than the list shows. */
+  /** Returns undefined if a history may be longer than the list includes. */
   #texts(): readonly string[] | undefined {
     const { texts } = this.#page;
     const { historyLength } = this.#extent;
@@ -62,7 +62,7 @@ export class TaskList implements ListTasksResponse {
   }
 }
 
-/** Each message has its id, so a text with few ids has few messages. Free members may hold the name as well. */
+/** Each message has an id, so a text with few ids has few messages. Metadata and data may contain the name too. */
 function holdsAtMost(history: string | undefined, messages: number): boolean {
   let left = messages;
   for (let at = history?.indexOf(ID) ?? -1; at !== -1; at = history?.indexOf(ID, at + 1) ?? -1) {

@@ -8,7 +8,7 @@ const usage = fc.record({
   outputTokens: fc.nat(1_000),
   cachedInputTokens: fc.constant(0),
 });
-/** An attempt counts calls, and dies or ends. The record of the task may have missed the last ones. */
+/** An attempt counts calls, and dies or ends. The latest counts may be missing in the record of the task. */
 const attempt = fc.record({
   calls: fc.array(usage, { maxLength: 5 }),
   recordsAfter: fc.nat(5),

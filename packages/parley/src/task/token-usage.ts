@@ -1,11 +1,11 @@
 import { isObject, type JsonObject, type JsonValue } from '../model/json.js';
 
-/** The key of a task's metadata that has the tokens of its models. */
+/** The metadata key of a task with the token counts of its models. */
 export const USAGE_EXTENSION = 'urn:parley-a2a:extension:usage:v1';
 
 /** Tokens of one call of a model. */
 export interface TokenUsage {
-  /** All tokens of the input, with those that were cached. */
+  /** All input tokens, including cached ones. */
   readonly inputTokens?: number | undefined;
   readonly outputTokens?: number | undefined;
   /** The part of the input that came from a cache. */
@@ -17,33 +17,33 @@ export interface TokenSums {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cachedInputTokens: number;
-  /** Input and output of the agents that were called, as they tell it. */
+  /** Input and output tokens of the called agents, as they report them. */
   readonly calledTokens: number;
 }
 
 /** Tokens of one call of a model, with all counts. */
 export type CountedTokens = Omit<TokenSums, 'calledTokens'>;
 
-/** The tokens of a task, as its metadata has them. */
+/** The token counts of a task, in its metadata. */
 export interface TaskUsage extends TokenSums {
-  /** The tokens that a budget counts: input, output and called agents. */
+  /** The tokens that count for a budget: input, output and called agents. */
   readonly totalTokens: number;
-  /** Tokens of the last turn, with all of its attempts. */
+  /** Tokens of the last turn, including all of its attempts. */
   readonly turn: TokenSums & { readonly number: number };
 }
 
 const NAMES = ['inputTokens', 'outputTokens', 'cachedInputTokens', 'calledTokens'] as const;
 type Sums = Record<(typeof NAMES)[number], number>;
 
-/** Tasks of called agents whose tokens are told apart. Further ones count from zero, if they are asked again. */
+/** Maximum number of called tasks with separate counts. Further ones count from zero if they are called again. */
 const MOST_CALLED = 100;
 
-/** The tokens that a budget counts. */
+/** Returns the tokens that count for a budget. */
 export function totalTokens({ inputTokens, outputTokens, calledTokens }: TokenSums): number {
   return bounded(inputTokens + outputTokens + calledTokens);
 }
 
-/** The usage in the metadata of a task. Undefined if there is none, or none that can be read. */
+/** Returns the usage in the metadata of a task. Undefined if there is none, or it is invalid. */
 export function usageIn(metadata: JsonObject | undefined): TaskUsage | undefined {
   const found = metadata?.[USAGE_EXTENSION];
   if (!isObject(found)) return undefined;
@@ -57,7 +57,7 @@ export function usageIn(metadata: JsonObject | undefined): TaskUsage | undefined
 }
 
 /**
- * The tokens of a task and of its turn that runs. They only grow: of two states of one task, the one with more tokens
+ * The tokens of a task and of its running turn. They only increase: of two states of one task, the one with more tokens
  * is the later one.
  */
 export class UsageSums {
@@ -67,7 +67,10 @@ export class UsageSums {
   readonly #called: Map<string, number>;
   #isTaken = true;
 
-  /** Goes on from the states that earlier turns and attempts have stored. `number` counts the turns of the task. */
+  /**
+   * Continues from the states that earlier turns and attempts have stored. `number`: the number of the turn of its
+   * task.
+   */
   constructor(stored: readonly (JsonValue | undefined)[], number: number) {
     const states = stored.filter(isObject).map((state) => state as JsonObject);
     const last = states.sort((a, b) => totalTokens(sumsIn(b)) - totalTokens(sumsIn(a)))[0] ?? {};
@@ -94,8 +97,8 @@ export class UsageSums {
   }
 
   /**
-   * Adds the tokens of a called agent, whose task has used so many since it began. At most `most` of them count.
-   * Returns false if that was less.
+   * Adds the tokens of a called agent, whose task has used `tokens` since it began. At most `most` of them count.
+   * Returns false if `most` was exceeded.
    */
   addCalled(task: string, tokens: number, most = Infinity): boolean {
     const before = this.#called.get(task) ?? 0;
@@ -117,7 +120,7 @@ export class UsageSums {
     return { ...this.#task, turn: { number: this.#number, ...this.#turn }, ...called };
   }
 
-  /** Metadata for the next record of the task; undefined if the task has all tokens already. */
+  /** Returns metadata for the next record of the task; undefined if nothing has changed. */
   takeMetadata(): JsonObject | undefined {
     if (this.#isTaken) return undefined;
     this.#isTaken = true;
@@ -133,7 +136,10 @@ export class UsageSums {
   }
 }
 
-/** @throws TypeError for counts that are no whole numbers from 0. Models that tell nothing used nothing. */
+/**
+ * Checks the counts of a call. Missing counts are zero.
+ * @throws TypeError for counts that are no whole numbers from 0.
+ */
 export function checkedUsage(usage: TokenUsage): CountedTokens {
   if (!isObject(usage)) throw new TypeError('countTokens: needs an object with inputTokens and outputTokens');
   const { inputTokens = 0, outputTokens = 0, cachedInputTokens = 0 } = usage as TokenUsage;
@@ -147,8 +153,8 @@ export function checkedUsage(usage: TokenUsage): CountedTokens {
 }
 
 /**
- * The tokens that a provider of models tells. Providers leave counts out, or tell texts. They disagree on whether the
- * input has its cached part.
+ * Normalizes the token counts of a model provider. Providers omit counts, or send them as texts. They disagree on
+ * whether the input includes its cached part.
  */
 export function providerUsage(told: { readonly [Name in keyof CountedTokens]?: unknown }): CountedTokens {
   const cachedInputTokens = countIn(told.cachedInputTokens);

@@ -11,7 +11,7 @@ export interface TaskExtent {
 /** The task without the parts that were not asked for. The same object if nothing is left out. */
 export function trimTask(task: Task, extent: TaskExtent): Task {
   const { historyLength, includeArtifacts = true } = extent;
-  // Nothing of the task is read: the storage may have it as text.
+  // Reads no member of the task, because the storage may have it as text.
   if (historyLength === undefined && includeArtifacts) return task;
   const kept = historyLength === undefined ? task.history : recent(task.history, historyLength);
   if (kept === task.history && (includeArtifacts || task.artifacts === undefined)) return task;

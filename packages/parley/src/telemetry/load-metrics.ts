@@ -7,7 +7,7 @@ export interface LoadSources {
   /** The number of running turns of each agent, by its id. */
   readonly runningTurns: () => Iterable<readonly [agent: string, turns: number]>;
   readonly openStreams: () => number;
-  /** The work that waits in the storage. `undefined` if the storage fails. */
+  /** The amount of waiting work in the storage. `undefined` if the storage fails. */
   readonly waiting: () => Promise<WaitingFigures | undefined>;
   /** Absent if the storage belongs to one process. */
   readonly replica?: (() => ReplicaFigures) | undefined;
@@ -16,7 +16,7 @@ export interface LoadSources {
   readonly push?: (() => PushFigures) | undefined;
 }
 
-/** Figures that are read on demand: running turns, open streams, waiting messages, resources of the process. */
+/** Metrics that are measured on demand: running turns, open streams, waiting messages, resources of the process. */
 export class LoadMetrics {
   readonly #commits: readonly Histogram[];
   readonly #forget: (() => void)[] = [];

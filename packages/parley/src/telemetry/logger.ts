@@ -1,4 +1,4 @@
-/** Members of a log line beside its text: plain values, and errors under `error`. Never credentials. */
+/** Fields of a log line in addition to its text: plain values, and errors under `error`. Never credentials. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
 /** The log of the library. */

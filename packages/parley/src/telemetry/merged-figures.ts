@@ -10,14 +10,14 @@ export interface ServerFigures extends RequestFigures {
   readonly cache?: CacheFigures;
 }
 
-/** Gauges of which each process has a part. Of all others, a server shows the highest value of its processes. */
+/** Gauges that are added over the processes. For all others, a server reports the maximum of its processes. */
 const SUMMED: ReadonlySet<string> = new Set(
   [METRICS.tasksInProgress, METRICS.streamsOpen, METRICS.pushInFlight, METRICS.memory, METRICS.heap].map(
     ({ name }) => name,
   ),
 );
 
-/** The figures of several processes as those of one server. */
+/** Merges the figures of several processes into those of one server. */
 export function mergedFigures(all: readonly ServerFigures[]): ServerFigures {
   const [first, ...others] = all;
   if (first === undefined) throw new TypeError('There are no figures');
@@ -42,7 +42,7 @@ function merged(one: ServerFigures, other: ServerFigures): ServerFigures {
   };
 }
 
-/** Two sets of numbers, added name by name. */
+/** Adds two sets of numbers by name. */
 function summed<Figures extends object | undefined>(one: Figures, other: Figures): Figures {
   const sum: Record<string, number> = { ...(one as Record<string, number>) };
   for (const [name, value] of Object.entries((other ?? {}) as Record<string, number>))
@@ -69,7 +69,7 @@ function addBuckets(one: HistogramPoint, other: HistogramPoint): HistogramPoint 
   return { ...one, count: one.count + other.count, sum: one.sum + other.sum, buckets };
 }
 
-/** The points of both lists; those with the same attributes as one. */
+/** Merges the points of both lists by their attributes. */
 function mergedPoints<Point extends MetricPoint | HistogramPoint>(
   ones: readonly Point[],
   others: readonly Point[],

@@ -37,7 +37,9 @@ export interface ObservableInstrument {
   removeCallback(callback: Observe): void;
 }
 
-/** The part of a `Meter` of OpenTelemetry (`@opentelemetry/api`) that the library uses. Every such meter fits. */
+/**
+ * The part of a `Meter` of OpenTelemetry (`@opentelemetry/api`) that the library uses. Every such meter can be passed.
+ */
 export interface Meter {
   createCounter(name: string, options?: InstrumentOptions): Counter;
   createHistogram(name: string, options?: HistogramOptions): Histogram;

@@ -10,7 +10,6 @@ import type {
   Observe,
 } from './meter.js';
 import type { HistogramPoint, MetricFamily, MetricPoint } from './metric-family.js';
-import { MetricSeries } from './metric-series.js';
 
 /** The default boundaries of OpenTelemetry. */
 const BOUNDARIES = [0, 5, 10, 25, 50, 75, 100, 250, 500, 750, 1000, 2500, 5000, 7500, 10000];
@@ -143,5 +142,47 @@ class Observed implements ObservableInstrument, Instrument {
     };
     await Promise.all([...this.#callbacks].map((callback) => callback(observation)));
     return { ...this.#head, kind: this.#kind, points };
+  }
+}
+
+const NONE: MetricAttributes = Object.freeze({});
+
+/** The values of an instrument, for each set of attributes. */
+class MetricSeries<T> {
+  readonly #make: () => T;
+  #lastAttributes: MetricAttributes | undefined;
+  #lastSeries: T | undefined;
+  readonly #known = new WeakMap<MetricAttributes, T>();
+  readonly #byValue = new Map<string, readonly [MetricAttributes, T]>();
+
+  constructor(make: () => T) {
+    this.#make = make;
+  }
+
+  /** Returns the series of these attributes. The same object is found without comparing its values. */
+  of(attributes: MetricAttributes = NONE): T {
+    // Consecutive calls often have the same attributes.
+    if (attributes === this.#lastAttributes && this.#lastSeries !== undefined) return this.#lastSeries;
+    const series = this.#known.get(attributes) ?? this.#find(attributes);
+    this.#lastAttributes = attributes;
+    this.#lastSeries = series;
+    return series;
+  }
+
+  get entries(): readonly (readonly [MetricAttributes, T])[] {
+    return [...this.#byValue.values()];
+  }
+
+  #find(attributes: MetricAttributes): T {
+    const key = JSON.stringify(Object.entries(attributes).sort(([a], [b]) => (a < b ? -1 : 1)));
+    const [, series] = this.#byValue.get(key) ?? this.#add(key, { ...attributes });
+    this.#known.set(attributes, series);
+    return series;
+  }
+
+  #add(key: string, attributes: MetricAttributes): readonly [MetricAttributes, T] {
+    const entry = [attributes, this.#make()] as const;
+    this.#byValue.set(key, entry);
+    return entry;
   }
 }

@@ -1,13 +1,13 @@
 import type { MetricAttributes } from './meter.js';
 import type { MetricFamily } from './metric-family.js';
 
-/** The two text formats of scrapers. OpenMetrics is the stricter one. */
+/** The two text formats for scrapers. OpenMetrics has stricter rules. */
 export type MetricFormat = 'prometheus' | 'openmetrics';
 
 /** Units as suffixes of names. Units in braces have none. */
 const UNITS: Readonly<Record<string, string>> = { s: 'seconds', By: 'bytes', '1': 'ratio' };
 
-/** Families as text for scrapers. Names and units follow the rules of OpenTelemetry. */
+/** Formats metric families as text for scrapers. Names and units follow the rules of OpenTelemetry. */
 export function metricText(families: readonly MetricFamily[], format: MetricFormat): string {
   const text = families
     .filter(({ points }) => points.length > 0)
@@ -20,7 +20,7 @@ function familyText(family: MetricFamily, format: MetricFormat): string {
   const unit = UNITS[family.unit];
   const name = nameOf(family.name, unit);
   const total = family.kind === 'counter' ? `${name}_total` : name;
-  // OpenMetrics names the family, the older format its samples.
+  // OpenMetrics puts the name of the family here, the older format that of its samples.
   const subject = format === 'openmetrics' ? name : total;
   const lines = [`# TYPE ${subject} ${family.kind}`];
   if (format === 'openmetrics' && unit !== undefined) lines.push(`# UNIT ${subject} ${unit}`);

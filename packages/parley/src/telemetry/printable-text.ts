@@ -1,21 +1,22 @@
-/** Characters that steer a terminal, turn the direction of text, end a line, or show nothing. */
+/** Characters that control a terminal, change the direction of text, end a line, or are invisible. */
 const UNSEEN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]+/gu;
-/** Choose the form of the character before them, such as that of an emoji. */
+/** Variation selectors: they select the form of the character before them, such as that of an emoji. */
 const SELECTOR = /[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]$/u;
-/** The end of a text that may go on with a selector or a joiner: emoji, symbols, and scripts without upper case. */
+/**
+ * The end of a text after which a selector or a joiner is legitimate: emoji, symbols, and scripts without upper case.
+ */
 const BASE = /(?![\0-\u007f])[\p{Lo}\p{M}\p{So}\p{Sm}\p{Extended_Pictographic}\p{Emoji_Modifier}]$/u;
-/** Keys such as 1️⃣, with the selector between the digit and the frame. */
+/** Keycaps such as 1️⃣, with the selector between the digit and the frame. */
 const KEY = /[#*\d]$/;
 const FRAME = '\u20e3';
-/** The escapes so far, by code unit. */
+/** Cache of escapes, by code unit. */
 const ESCAPES: string[] = [];
 
 /**
- * Makes text from outside safe for terminals and logs. Characters that steer a terminal, turn text or show nothing
- * become visible escapes such as `\u001b`. Tabs and line feeds stay, and `\r\n` becomes `\n`. Joiners and selectors
- * stay within emoji and within the scripts that need them. JSON stays the same JSON.
- *
- * `before` is the end of the text that was written before, for text in pieces.
+ * Makes untrusted text safe for terminals and logs. Characters that control a terminal, change the direction of text or
+ * are invisible become escapes such as `\u001b`. Tabs and line feeds stay, and `\r\n` becomes `\n`. Joiners and
+ * selectors stay within emoji and within the scripts that need them. The meaning of JSON does not change.
+ * `before`: the end of the text written before, for text in pieces.
  */
 export function printableText(text: string, before = ''): string {
   return text.replaceAll('\r\n', '\n').replace(UNSEEN, (run, start: number, whole: string) => {
@@ -34,12 +35,12 @@ export function printableText(text: string, before = ''): string {
   });
 }
 
-/** The same on one line: line ends and tabs become blanks. */
+/** The same on one line: line ends and tabs become spaces. */
 export function printableLine(text: string): string {
   return printableText(text).replaceAll(/\s+/g, (blanks) => (/[\n\t]/.test(blanks) ? ' ' : blanks));
 }
 
-/** True for joiners, and for selectors or the first half of one. */
+/** True for a joiner, a selector, or the first half of one. */
 function mayBelong(code: number): boolean {
   return code === 0x200c || code === 0x200d || (code >= 0xfe00 && code <= 0xfe0f) || code === 0xdb40;
 }

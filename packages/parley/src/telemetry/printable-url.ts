@@ -1,7 +1,7 @@
 import { isSecretName } from './redaction.js';
 
 const HIDDEN = '***';
-/** Urls of places on this machine. They have no password. */
+/** Urls of local storages, which have no password. */
 const LOCAL = /^(?:memory|sqlite):/;
 const SCHEME = /^[a-z][a-z\d+.-]*:(?:\/\/)?/i;
 /** Servers with their ports, and a path. */
@@ -12,12 +12,13 @@ const PLAIN = /^[\w./\\ -]*$/;
 /** A pair of a query or of a list such as `host=… password=…`. */
 const PAIR = /(?:^|[?&;#\s])([\w-]{1,64})=('[^']*'|[^&;\s]*)/g;
 const SECRET_PARAMETERS = /^(?:user id|pwd|pass|sig|code|.*password|.*(?:key|token|signature|credential)(?:id)?)$/i;
-/** Shorter pieces would hide text that is no secret. */
+/** Minimum length of a secret: shorter ones would also match harmless text. */
 const SHORTEST = 4;
 
 /**
- * The url of a database or a service for people: scheme, servers and path. Credentials and queries are left out, also
- * if the text is no proper url, such as one with a `/` in its password. If the servers are in doubt, they are left out.
+ * Formats the url of a database or a service for display: scheme, servers and path. Credentials and queries are left
+ * out, even if the text is no valid url, such as one with a `/` in its password. If the servers are ambiguous, they are
+ * left out.
  */
 export function printableUrl(text: string): string {
   if (LOCAL.test(text) || PLAIN.test(text) || SERVERS.test(text)) return text;
@@ -31,7 +32,7 @@ export function printableUrl(text: string): string {
   return `${scheme}${at < 0 ? '' : `${HIDDEN}@`}${server}${query}`;
 }
 
-/** The texts in a url, or in a text that is meant as one, that may be a password: as they are, and decoded. */
+/** Returns the parts of a url, valid or not, that may be a password: raw and decoded. */
 export function urlSecrets(text: string): readonly string[] {
   if (LOCAL.test(text)) return [];
   const found = [...userSecrets(text)];
@@ -54,7 +55,7 @@ function* userSecrets(text: string): Iterable<string> {
   const user = text.slice(start, at);
   const colon = user.indexOf(':');
   const slash = user.search(/[/?#]/);
-  // An @ behind the server, such as in `https://example.com/@name`, has no password before it.
+  // An @ after the server, such as in `https://example.com/@name`, follows no password.
   if (start > at || user.endsWith('/') || (slash >= 0 && (colon < 0 || colon > slash))) return;
   yield colon < 0 ? user : user.slice(colon + 1);
 }

@@ -61,7 +61,10 @@ export type LimitName =
 /** A limit that refused a request. For metrics, logs and audit logs. */
 export interface ReachedLimit {
   readonly limit: LimitName;
-  /** The user or the address that it counts for. Absent: all callers together, or a caller without an address. */
+  /**
+   * The user or the address with the limit. Absent: the limit applies to all callers together, or the caller has no
+   * address.
+   */
   readonly caller?: string | undefined;
   /** The id of the request in the log. */
   readonly requestId?: string | undefined;

@@ -1,27 +1,27 @@
 import type { LogFields } from './logger.js';
 import { printableText } from './printable-text.js';
 
-/** Replaces a secret. */
+/** The replacement of a secret. */
 const REDACTED = '[redacted]';
-/** Values nested deeper are left out. */
+/** Maximum depth of values. Deeper ones are left out. */
 const DEEPEST = 8;
 
 const SECRET_NAMES =
   /(?:authorization|cookies?|tokens?|jwts?|secrets?|passwords?|passwd|passphrase|credentials?|signatures?|assertion)$/i;
 const SECRET_CODES = /(?:(?:access|api|encryption|private|secret|signing)_?keys?|code_verifier|device_code)$/i;
-/** Page tokens are no secrets. */
+/** Page tokens are not secret. */
 const PAGE_TOKENS = /page_?tokens?$/i;
-/** A credential of HTTP with its scheme (but no challenge), a user in a url, or a secret in a query. */
+/** A credential of HTTP with its scheme (but no challenge), the user part of a url, or a secret in a query. */
 const SECRET_TEXTS =
   /\b((?:Bearer|Basic|Digest|Negotiate)\s+)(?!realm=|error=|scope=)[\w.~+/=-]{4,}|(:\/\/)[^\s/?#]*@|([?&](?:access_?token|token|api_?key|key|secret|(?:ssl)?password|sig(?:nature)?|code|x-amz-(?:signature|security-token|credential))=)[^\s&#"']+/gi;
 
-/** True if a header, member or parameter of this name holds a credential. */
+/** True if a header, member or parameter of this name contains a credential. */
 export function isSecretName(name: string): boolean {
   const word = name.replaceAll('-', '_');
   return (SECRET_NAMES.test(word) || SECRET_CODES.test(word)) && !PAGE_TOKENS.test(word);
 }
 
-/** Blanks out the credentials that can be recognized in a text. */
+/** Redacts the credentials that can be recognized in a text. */
 export function withoutSecrets(text: string): string {
   return text.replace(SECRET_TEXTS, (_, scheme?: string, origin?: string, parameter?: string) => {
     if (origin !== undefined) return `${origin}${REDACTED}@`;
@@ -29,19 +29,18 @@ export function withoutSecrets(text: string): string {
   });
 }
 
-/** Places of secrets: a member of JSON up to its value, and a pair of a query, a form or a cookie. */
+/** Patterns that precede secrets: a member of JSON up to its value, and a pair of a query, a form or a cookie. */
 const MEMBER = /"([\w. -]{1,64})"\s*:\s*/g;
 const PAIR = /(^|[?&;\s])([\w.%+-]{1,64})=([^\s&;#"']+)/g;
 /** The scheme before the secret in a header such as `Authorization`. */
 const SCHEME = /^(?:bearer|basic|digest|negotiate|token|api-?key) +/i;
-/** Names that hold secrets only in urls. */
+/** Names that are secret only in urls. */
 const SECRET_PARAMETERS = /^(?:(?:.*[-_])?key|code|sig)$/i;
 
 /**
- * Makes a function that blanks out credentials in requests, headers, bodies, events and errors. It finds members of
- * JSON and parameters by their names, credentials of HTTP by their scheme, and `secrets` anywhere. Encoded secrets are
- * found too: in urls, JSON and base64. `names` are further secret names in lower case. Texts may be cut at any place.
- * The time is linear in their length.
+ * Returns a function that redacts credentials in requests, headers, bodies, events and errors. It finds members of JSON
+ * and parameters by name, credentials of HTTP by scheme, and `secrets` anywhere, also encoded in urls, JSON and base64.
+ * `names`: further secret names in lower case. Texts may be truncated anywhere. Its time is linear in the length.
  */
 export function redactor(
   secrets: readonly string[] = [],
@@ -61,7 +60,7 @@ export function redactor(
   };
 }
 
-/** The encodings of a secret. For a header such as `Bearer abc`, the part after the scheme is a secret too. */
+/** Returns the encodings of a secret. For a header such as `Bearer abc`, the part after the scheme is a secret too. */
 function formsOf(secret: string): readonly string[] {
   const parts = [secret, secret.replace(SCHEME, '')].filter((part) => part.trim() !== '');
   return parts.flatMap((part) => {
@@ -72,15 +71,18 @@ function formsOf(secret: string): readonly string[] {
   });
 }
 
-/** The encoding of forms and queries: `+` for a blank, and more characters in hex. */
+/** Converts percent-encoding to the encoding of forms: `+` for a space, and more characters in hex. */
 function formOf(url: string): string {
   return url.replace(/[!'()~]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`).replaceAll('%20', '+');
 }
 
-/** Shorter pieces would also match texts that are no secrets. */
+/** Minimum length of a piece: shorter ones would also match harmless text. */
 const SHORTEST_PIECE = 6;
 
-/** The characters that a secret always has in base64 after `offset` other bytes, such as the user in Basic. */
+/**
+ * Returns the characters of a secret in base64 that do not depend on the text around it. `offset`: number of bytes
+ * before it, such as the user in Basic.
+ */
 function base64PieceOf(text: string, offset: number): readonly string[] {
   const bytes = new TextEncoder().encode(text).length;
   const encoded = base64Of(`${'\0'.repeat(offset)}${text}`);
@@ -104,7 +106,7 @@ function withoutSecretMembers(text: string, isSecret: (name: string) => boolean)
   return at === 0 ? text : shown + text.slice(at);
 }
 
-/** The end of the JSON value that begins at `start`, or the end of the text if it is cut. */
+/** Returns the end of the JSON value that begins at `start`, or the end of the text if it is truncated. */
 function endOfValue(text: string, start: number): number {
   let depth = 0;
   let at = start;
@@ -135,7 +137,7 @@ function endOfWord(text: string, start: number): number {
   return at;
 }
 
-/** A copy of log fields without credentials and with the escapes of `printableText`, at any depth and in errors too. */
+/** Copies log fields without credentials and with the escapes of `printableText`, at any depth and in errors too. */
 export function withoutSecretFields(fields: LogFields): LogFields {
   return copyOf(fields, []) as LogFields;
 }
@@ -149,7 +151,7 @@ function copyOf(value: unknown, around: readonly object[]): unknown {
   if (Array.isArray(value)) return value.map((member) => copyOf(member, inside));
   if (!(value instanceof Error) && 'toJSON' in value && typeof value.toJSON === 'function')
     return copyOf(value.toJSON(), inside);
-  // An error of the same class, because writers of logs test for it.
+  // Keeps the class of an error, because log writers check it.
   const copy: object = value instanceof Error ? Object.create(Object.getPrototypeOf(value) as object) : {};
   for (const name of membersOf(value)) {
     const member = (value as Record<string, unknown>)[name];
@@ -159,7 +161,7 @@ function copyOf(value: unknown, around: readonly object[]): unknown {
   return copy;
 }
 
-/** Members of errors are not enumerable. */
+/** Includes the members of errors, which are not enumerable. */
 function membersOf(value: object): readonly string[] {
   const own = Object.keys(value);
   if (!(value instanceof Error)) return own;

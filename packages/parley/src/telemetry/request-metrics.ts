@@ -3,7 +3,7 @@ import { METRICS } from './metric-names.js';
 import type { LimitName } from './reached-limit.js';
 import type { ErrorFigures, RequestFigures } from './server-figures.js';
 
-/** A call that was answered. Unknown members are absent. */
+/** The call in an answered request. Unknown members are absent. */
 interface AnsweredCall {
   readonly operation: string | undefined;
   readonly binding: string;
@@ -12,7 +12,7 @@ interface AnsweredCall {
   readonly code: string;
 }
 
-/** An error that a caller got. */
+/** An error in an answer. */
 interface ToldError {
   readonly kind: keyof ErrorFigures;
   /** The HTTP status, or the number of the error. */
@@ -44,7 +44,7 @@ export class RequestMetrics implements RequestFigures {
   readonly #errorCounters: readonly Counter[];
   readonly #limitCounters: readonly Counter[];
   readonly #durations: readonly Histogram[];
-  /** One per combination, created once, because most requests repeat one. */
+  /** One per combination of values, created once, because most requests repeat one. */
   readonly #series = new Map<string, Series>();
   #last: Series = { counted: { operation: '', binding: '', version: '', code: '' }, timed: {} };
 
@@ -70,7 +70,7 @@ export class RequestMetrics implements RequestFigures {
     for (const histogram of this.#durations) histogram.record(answer.seconds, timed);
   }
 
-  /** Counts a request that was refused with a status before its exchange. It has no duration. */
+  /** Counts a request that was refused with a status before it was handled. It has no duration. */
   refused(status: number): void {
     const code = String(status);
     this.requests++;

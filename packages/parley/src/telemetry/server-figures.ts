@@ -47,11 +47,11 @@ export interface ProcessFigures {
   eventLoopDelay(): DelayFigures;
 }
 
-/** The work that waits in a storage. A storage may not know all of it. */
+/** The amount of waiting work in a storage. Members that a storage cannot measure are absent. */
 export interface WaitingFigures {
   /** Messages whose turn has not started. */
   readonly waiting: number;
-  /** Age of the oldest message that could start, in ms. */
+  /** Age of the oldest claimable message, in ms. */
   readonly oldestWaitMs?: number;
   /** Push configurations with pending deliveries that are not parked. */
   readonly pendingDeliveries?: number;
@@ -63,9 +63,9 @@ export interface WaitingFigures {
 
 /** The figures of one process on a shared storage. */
 export interface ReplicaFigures {
-  /** Turns that this process had to stop, because another one may run them. */
+  /** Turns that this process had to stop, because another process may run them. */
   readonly leasesLost: number;
-  /** Claims of turns that another process had begun. */
+  /** Claims of turns that another process had started. */
   readonly takeovers: number;
   /** Age of the oldest change of a watched task that the process has not read yet, in ms. */
   readonly lagMs: number;
@@ -79,8 +79,8 @@ export interface PushFigures {
   readonly failed: number;
   /** Queues that were parked. */
   readonly parked: number;
-  /** Requests under way. */
+  /** Requests in progress. */
   readonly inFlight: number;
-  /** Age of the oldest queue that waits for another attempt, in ms; 0 if none does. */
+  /** Age of the oldest queue that waits for a retry, in ms; 0 if there is none. */
   readonly oldestWaitMs: number;
 }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { LogFields } from './logger.js';
 import { steadyLogger } from './steady-logger.js';
 
-/** A logger that looks at every field. */
+/** A logger that reads every field. */
 function looking(lines: string[]) {
   const write = (message: string, fields?: LogFields) => {
     lines.push(

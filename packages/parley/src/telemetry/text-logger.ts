@@ -8,7 +8,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** Options of a text logger. */
 export interface TextLoggerPorts {
-  /** Takes one line at a time, with its line end. */
+  /** Writes one line, which includes its line end. */
   readonly write: (line: string) => void;
   /** Wall-clock time, ms since the epoch. */
   readonly now: () => number;
@@ -20,7 +20,8 @@ const MAX_CAUSES = 10;
 
 /**
  * A logger for people: time, level, message, then the fields as JSON. The stack of an error follows on indented lines.
- * Credentials are left out. Characters that steer a terminal or hide text are escapes, so no text begins a line.
+ * Credentials are redacted. Characters that control a terminal or are invisible become escapes, so no text from outside
+ * can begin a line.
  */
 export function textLogger({ write, now, level }: TextLoggerPorts): Logger {
   const least = LOG_LEVELS.indexOf(level);
@@ -41,7 +42,7 @@ function fieldsText(fields: LogFields | undefined): string {
   return error === undefined ? text : `${text}\n  ${printableText(errorText(error)).replaceAll('\n', '\n  ')}`;
 }
 
-/** The text of any thrown value. Never throws, even if the value does. */
+/** Returns the text of any thrown value. Never throws, even if the value does. */
 function errorText(error: unknown, depth = 0): string {
   try {
     if (!(error instanceof Error)) return typeof error === 'object' ? jsonText(error) : String(error);

@@ -4,7 +4,7 @@ import { METRICS } from './metric-names.js';
 /** Tokens of one call of a model. */
 type Counts = Readonly<Record<'inputTokens' | 'outputTokens' | 'cachedInputTokens', number>>;
 
-/** Owners that have series of their own. Further ones share one. */
+/** Maximum number of owners with separate series. Further ones share one. */
 const MOST_OWNERS = 500;
 const OTHERS = '_other';
 
@@ -25,7 +25,7 @@ export class TokenMetrics {
     { inputTokens, outputTokens, cachedInputTokens: cached }: Counts,
   ): void {
     const attributes = { agent, owner: this.#shown(owner) };
-    // The types add up: those of the cache are no part of `input`.
+    // The types can be added: cached tokens are not part of `input`.
     const counts = { input: inputTokens - cached, cached_input: cached, output: outputTokens };
     for (const counter of this.#tokens) {
       for (const [type, count] of Object.entries(counts)) if (count > 0) counter.add(count, { ...attributes, type });

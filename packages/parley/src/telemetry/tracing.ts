@@ -1,11 +1,11 @@
-/** A W3C trace context, as the headers of a call have it. */
+/** A W3C trace context, as in the headers of a call. */
 export interface TraceContext {
   readonly traceparent?: string | undefined;
   readonly tracestate?: string | undefined;
   readonly baggage?: string | undefined;
 }
 
-/** The id of the trace that a `traceparent` names; undefined if it names none. */
+/** Returns the trace id in a `traceparent`; undefined if it is absent or invalid. */
 export function traceIdIn(traceparent: string | undefined): string | undefined {
   return TRACEPARENT.exec(traceparent ?? '')?.[1];
 }
@@ -19,32 +19,32 @@ const FLAGS_AT = '00-'.length + 32 + '-'.length + 16 + '-'.length;
 
 const TRACEPARENT = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}/;
 
-/** The call whose caller waits for a turn. Its span ends with the process of the turn. */
+/** The call whose caller waits for a turn. Its span is lost if the process of the turn dies. */
 export interface WaitingCall {
   readonly traceparent: string;
-  /** The name of its operation on the wire. */
+  /** The wire name of its operation. */
   readonly method: string;
-  /** The trace context that the call came with. */
+  /** The trace context of the call. */
   readonly parent?: string;
   /** ms since the epoch. */
   readonly since: number;
 }
 
-/** The trace of an attempt of a turn, as it stands in the metadata of its task. */
+/** The trace of an attempt of a turn, in the metadata of its task. */
 export interface AttemptTrace {
   readonly traceparent: string;
   readonly turn: number;
   readonly attempt: number;
-  /** Attempts before it that ended in an orderly hand-over. */
+  /** Number of earlier attempts that ended in an orderly hand-over. */
   readonly handOvers: number;
   /** ms since the epoch. */
   readonly since: number;
-  /** The `traceparent` of the attempt or turn before. Absent: there is none. */
+  /** The `traceparent` of the previous attempt or turn. Absent: there is none. */
   readonly before?: string;
   readonly call?: WaitingCall;
 }
 
-/** An attempt of a turn whose process died, so that nothing has ended its span. */
+/** An attempt of a turn whose process died without ending its span. */
 export interface LostAttempt {
   /** The id of the task space of its agent. */
   readonly agent: string;
@@ -56,7 +56,7 @@ export interface LostAttempt {
   readonly cause: TraceContext;
   /** Absent if the process died before the first event of the attempt. */
   readonly trace: AttemptTrace | undefined;
-  /** The time at which it was known to run, in ms since the epoch. */
+  /** The last time at which it is known to have run, in ms since the epoch. */
   readonly since: number;
   /** The next step for the turn, such as `run` or `interrupted`. */
   readonly fate: string;
@@ -72,9 +72,9 @@ export interface TracedDelivery {
   /** 1 for the first attempt. */
   readonly attempt: number;
   readonly url: string;
-  /** The `traceparent` of the turn that has published the event. */
+  /** The `traceparent` of the turn that published the event. */
   readonly cause: string | undefined;
-  /** The `traceparent` of the failed attempt before. */
+  /** The `traceparent` of the previous failed attempt. */
   readonly before: string | undefined;
 }
 
@@ -92,27 +92,27 @@ export interface TracedTool {
   readonly input: unknown;
 }
 
-/** Makes spans beside those of calls. `serverTracing()` of `parley-a2a-otel` is one. */
+/** Makes spans other than those of calls. `serverTracing()` of `parley-a2a-otel` implements it. */
 export interface Tracing {
-  /** False as long as the application has registered no SDK. Then nothing is asked of it. */
+  /** False until the application has registered an SDK. Then no other method is called. */
   readonly isOn: boolean;
-  /** Ends the spans of an attempt in the place of its process. Returns the `traceparent` of the turn. */
+  /** Makes a span for an attempt whose process died. Returns the `traceparent` of the turn. */
   lost(attempt: LostAttempt): string | undefined;
-  /** Makes an attempt to deliver within its span. `send` gets the headers that pass the trace on. */
+  /** Runs an attempt to deliver within its span. `send` gets the headers that propagate the trace. */
   delivery<Result extends TracedResult>(
     delivery: TracedDelivery,
     send: (headers: Readonly<Record<string, string>>) => Promise<Result>,
   ): Promise<Result>;
   /** Runs a tool within its span. */
   tool<Result>(call: TracedTool, run: () => Result): Result;
-  /** The trace context of the span that is active. */
+  /** Returns the trace context of the active span. */
   active(): TraceContext;
 }
 
-/** The member of contexts of turns and tools that has the tracing of the server. */
+/** The member with the tracing of the server in contexts of turns and tools. */
 export const TRACING: unique symbol = Symbol.for('parley-a2a.tracing');
 
-/** The tracing of the server, by the context of a turn or of a tool. */
+/** Returns the tracing of the server from the context of a turn or of a tool. */
 export function tracingOf(context: object): Tracing | undefined {
   return (context as { readonly [TRACING]?: Tracing | undefined })[TRACING];
 }

@@ -5,9 +5,9 @@ import { METRICS } from './metric-names.js';
 export interface TurnTime {
   readonly agent: string;
   /**
-   * - `queueWait`: from the message to the call of the agent, as far as that is known
+   * - `queueWait`: from the message to the call of the agent, if the time of the message is known
    * - `firstEvent`: from that call to the first output, or to the end of the turn
-   * - `taskDuration`: from that call until the turn is no longer this process's
+   * - `taskDuration`: from that call until this process no longer writes the turn
    */
   readonly time: 'queueWait' | 'firstEvent' | 'taskDuration';
   readonly ms: number;
@@ -18,7 +18,7 @@ export interface TurnTime {
 /** Times of turns. */
 export class TurnMetrics {
   readonly #histograms: { readonly [Time in TurnTime['time']]: readonly Histogram[] };
-  /** One per combination: the same object is recognized without comparing its values. */
+  /** One per combination of values: the same object is found without comparing its values. */
   readonly #attributes = new Map<string, MetricAttributes>();
 
   constructor(meters: readonly Meter[]) {

@@ -7,7 +7,7 @@ export { RedisCache } from './redis-cache.js';
 
 /** Options of a cache in Redis or Valkey. */
 export interface OpenRedisCacheOptions {
-  /** `redis://` or `rediss://`, with user, password and number of the database as usual. */
+  /** `redis://` or `rediss://`, with optional user, password and database number. */
   readonly url: string;
   /** Prefix of all keys. Default `a2a:`. */
   readonly prefix?: string;
@@ -15,7 +15,7 @@ export interface OpenRedisCacheOptions {
   readonly connections?: number;
   /** Longest time of a command, in ms, at most 100. Default 40. */
   readonly timeoutMs?: number;
-  /** Hears when the server cannot be reached and when it can again. Default: warnings and errors to standard error. */
+  /** Logs the start and the end of outages of the server. Default: warnings and errors to standard error. */
   readonly logger?: Logger;
 }
 

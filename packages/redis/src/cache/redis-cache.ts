@@ -20,11 +20,11 @@ interface RedisCacheOptions {
   readonly timeoutMs?: number;
 }
 
-/** Longest wait for the server during `open`. Then the cache starts disconnected. */
+/** Time limit for the connections during `open`, in ms. After it, the cache starts disconnected. */
 const OPEN_MS = 1_000;
-/** Upper bound for the clock skew between processes that share a cache. */
+/** Maximum clock skew between processes that share a cache, in ms. */
 const SKEW_MS = 60_000;
-/** Time that the list of keys outlives its last entry. */
+/** Time in ms that the list of keys is kept after the expiry of its last entry. */
 const LIST_MS = 86_400_000;
 
 /** A cache in Redis or Valkey, shared by all processes with the same server and prefix. */
@@ -107,7 +107,7 @@ export class RedisCache implements AnswerCache {
     for (const connection of this.#connections) connection.close();
   }
 
-  /** The answering connection with the fewest running commands. */
+  /** Returns the responsive connection with the fewest running commands. */
   #connection(): RedisConnection {
     let best: RedisConnection | undefined;
     for (const connection of this.#connections) {
@@ -117,7 +117,7 @@ export class RedisCache implements AnswerCache {
     return best;
   }
 
-  /** Runs all commands or none. */
+  /** Runs all commands atomically. */
   async #together(add: (commands: ChainableCommander) => ChainableCommander): Promise<readonly unknown[]> {
     try {
       const results = await this.#connection().call(async (client) => {
@@ -136,7 +136,7 @@ export class RedisCache implements AnswerCache {
 
   #changed(): void {
     if (this.#closed) return;
-    // The other connections will see the same failure in a moment.
+    // Checks the other connections now, because they probably fail too.
     for (const connection of this.#connections) connection.look();
     if (this.#connections.every(({ answers }) => answers)) this.#opened.resolve();
     const reachable = this.#connections.some(({ answers }) => answers);
@@ -163,13 +163,13 @@ export class RedisCache implements AnswerCache {
     this.#options.logger.warn(`the cache ${what}: answers are made without it`, { ...this.#subject(), reason });
   }
 
-  /** Without the whole url, which may have a password. */
+  /** Without the url, which may contain a password. */
   #subject() {
     return { server: this.#server };
   }
 }
 
-/** Checks the options, and reads the url. */
+/** Checks the options, and parses the url. */
 function checkedUrl({ url: text, connections = 2, timeoutMs = 40 }: RedisCacheOptions): RedisUrl {
   const problems: string[] = [];
   const url = parseRedisUrl(text);

@@ -7,39 +7,38 @@ import { isRefusal, type RedisUrl } from '../redis-url.js';
 interface RedisConnectionOptions {
   readonly url: RedisUrl;
   readonly clock: Clock;
-  /** Longest time of a command. */
+  /** Time limit of a command, in ms. */
   readonly timeoutMs: number;
-  /** Called when the server begins or ceases to answer on this connection. */
+  /** Called when the server starts or stops answering on this connection. */
   readonly changed: () => void;
 }
 
-/** Interval between probes of a healthy server, so that a hanging one is noticed without traffic. */
+/** Interval in ms between probes of a healthy server, so that a hanging server is noticed without traffic. */
 const WATCH_MS = 1_000;
-/** Interval between probes of a silent server. */
+/** Interval in ms between probes of a server that does not answer. */
 const PROBE_MS = 250;
-/** Failed probes after which the connection is replaced, because the other end may be gone without notice. */
+/**
+ * Number of failed probes after which the connection is replaced, because the other end may have disappeared silently.
+ */
 const PROBES_PER_CONNECTION = 12;
 
-/** The message of the driver for a command without a connection. */
+/** The driver's error message for a command without a connection. */
 const NOT_SENT = /^Stream isn't writeable/;
 
 const OPTIONS = {
-  // A command that fails now must not run later: its caller has gone on without the cache.
+  // A command that fails now must not run later: its caller has continued without the cache.
   enableOfflineQueue: false,
   autoResendUnfulfilledCommands: false,
   maxRetriesPerRequest: 0,
   retryStrategy: () => PROBE_MS,
   connectTimeout: 2_000,
-  // A frozen server accepts connections and stays silent. The probes of this class find that out by PING.
+  // A hanging server accepts connections without answering. The probes of this class detect that by PING.
   enableReadyCheck: false,
   disableClientInfo: true,
   protocol: 2,
 } satisfies RedisOptions;
 
-/**
- * One connection to a Redis server. After the first command that times out, no other one is sent until a PING is
- * answered.
- */
+/** One connection to a Redis server. After a command that times out, no other one is sent until a PING is answered. */
 export class RedisConnection {
   readonly #client: Redis;
   readonly #options: RedisConnectionOptions;
@@ -53,7 +52,7 @@ export class RedisConnection {
   constructor(options: RedisConnectionOptions) {
     this.#options = options;
     const { places, tls, database, username, password } = options.url;
-    // The driver would read the url in another way, and repeat it in its errors.
+    // The parsed url, because the driver would parse it differently, and repeat it in its errors.
     this.#client = new Redis({
       ...OPTIONS,
       ...places[0],
@@ -70,10 +69,7 @@ export class RedisConnection {
       .on('close', () => this.#lost());
   }
 
-  /**
-   * The text of the last failure of the server on this connection. Only the text, because the error may hold a
-   * password.
-   */
+  /** The text of the last failure on this connection. Only the text, because the error may contain a password. */
   get reason(): string {
     return this.#reason;
   }
@@ -146,7 +142,7 @@ export class RedisConnection {
     this.#options.changed();
   }
 
-  /** Keeps the reason that the server gave. A command that was not sent tells nothing of it. */
+  /** Stores the reason of a failure. A command that was not sent has no reason of the server. */
   #note(error: unknown): void {
     if (!(error instanceof Error)) return;
     if (this.#reason === '' || !NOT_SENT.test(error.message)) this.#reason = error.message;
@@ -165,7 +161,7 @@ export class RedisConnection {
     const { clock, timeoutMs } = this.#options;
     return new Promise((resolve, reject) => {
       const late = () => reject(new Error(`no answer within ${timeoutMs} ms`));
-      // An answer that arrived while this process was busy is already there and only has to be read.
+      // The answer may have arrived while this process was busy: then it is read before the timeout applies.
       const cancel = clock.after(timeoutMs, () => clock.soon(late));
       answer.then(resolve, reject).finally(cancel);
     });

@@ -3,14 +3,14 @@ import { NEXT_PLACE_LUA } from './lua-prelude.js';
 import { BLOCKED_LUA } from './owner-scripts.js';
 import { KEY } from './redis-keys.js';
 
-/** Elements of a log that one command reads or writes at most. */
+/** Maximum number of log elements in one command. */
 const CHUNK = 200;
-/** Logs of finished tasks that one change removes at most. */
+/** Maximum number of logs of finished tasks that one change deletes. */
 const TRIMMED = 16;
 
 /**
- * Writes chunks of a task: a change without any list behind its records. It runs before the prelude, because most
- * changes end here, and a script makes all functions of its prelude each time. See `CHANGE`.
+ * Writes a change that consists of chunks only. It runs before the prelude, because most changes end here, and a script
+ * creates all functions of its prelude at each run. See `CHANGE`.
  */
 export const CHANGE_CHUNKS = `
 local task, count = KEYS[1], tonumber(ARGV[6])
@@ -23,7 +23,7 @@ if #ARGV == 6 + count and known == ARGV[3] then
 end
 `;
 
-/** Lua that removes the whole log of a finished task. Answers the bytes of the logs of all finished tasks. */
+/** Lua that deletes the whole log of a finished task. Returns the bytes of the logs of all finished tasks. */
 export const DROP_LOG = `
 local function drop_log(name)
   local task = base .. '${KEY.task}' .. name
@@ -42,8 +42,8 @@ end
 `;
 
 /**
- * Lua that reads the rows of a question. `asked` has its parts by their names: `key`, `config`, `again` with `message`
- * and `caller`, `cancel`, and `after` with `count`. An empty list stands for a part that was not asked.
+ * Lua that reads the rows of a question. `asked` has its parts by name: `key`, `config`, `again` with `message` and
+ * `caller`, `cancel`, and `after` with `count`. An empty list means that a part was not asked for.
  */
 const ROWS = `${KEY_LUA}${BLOCKED_LUA}
 local function named_arguments(at)
@@ -88,14 +88,14 @@ local function rows_of(task, name, asked, time)
 end
 `;
 
-/** Reads the rows of a question. ARGV: NAME, then the parts of the question, each behind its name. */
+/** Reads the rows of a question. ARGV: NAME, then the parts of the question, each after its name. */
 export const LOAD = `${ROWS}
 return rows_of(KEYS[1], ARGV[2], named_arguments(3), now())
 `;
 
 /**
- * Lua for the queues of deliveries of a task that changes. `queueOfConfig` and `makeDue` of the engine do the same: the
- * heads are read and written here, so that an append needs no second call.
+ * Lua for the delivery queues of a changed task. `queueOfConfig` and `makeDue` of the engine have the same rules. They
+ * are repeated here, so that an append needs no second call.
  */
 const QUEUES = `
 -- Makes the queues of a task due that wait for a record. True if there is one.
@@ -147,16 +147,14 @@ end
 `;
 
 /**
- * Writes a change of a task, if its head, its key and its owner are as they were when the engine decided. It decides
- * nothing by itself. A change without records also goes behind records that came meanwhile: otherwise it would wait for
- * ever beside a turn that writes all the time. It runs behind `CHANGE_CHUNKS`.
- *
- * ARGV: NAME, the whole head before, the beginning of the head after, and the place in the head before from which both
- * are the same. Then come three lists, each behind its length: records, fields with their texts, and fields to remove.
- * Then comes the rest, each part behind its name. The script adds the times of the server.
- *
- * Answers 1, or 1 and the head, the time, 1 if a delivery became due, the content, and the request to cancel. If
- * anything has moved, it answers 0 and the rows of the question.
+ * Writes a change of a task, if its head, its key and its owner are unchanged since the decision of the engine. It
+ * contains no other rules. A change without records is also written after records that were appended in the meantime:
+ * otherwise a turn that writes continuously could block it forever. It runs after `CHANGE_CHUNKS`.
+ * ARGV: NAME, the whole head before, the changed prefix of the head after, and the index in the head before from which
+ * both are equal. Then three lists, each after its length: records, fields with their texts, and fields to remove. Then
+ * the other parts, each after its name. The script adds the times of the server.
+ * Returns 1, or 1 and the head, the time, 1 if a delivery became due, the content, and the request to cancel. If
+ * anything has changed, it returns 0 and the rows of the question.
  */
 export const CHANGE = `${ROWS}${DROP_LOG}${QUEUES}
 local name, before_text, at = ARGV[2], ARGV[3], 7 + count

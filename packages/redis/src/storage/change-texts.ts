@@ -11,18 +11,18 @@ import {
 import { TASK_FIELD } from './redis-keys.js';
 import { headTextOf, type RedisHead, recordText } from './task-texts.js';
 
-/** Bounds of logs, in bytes. */
+/** Limits of logs, in bytes. */
 export interface LogLimits {
-  /** A task that goes on and on keeps so much of its log at least half. */
+  /** Size at which the log of an open task is cut. At least half of it is kept. */
   readonly logBytes: number;
-  /** The logs of the finished tasks of one partition take so much at most. */
+  /** Maximum bytes of the logs of the finished tasks of one partition. */
   readonly eventLogBytes: number;
 }
 
 /** Arguments of a script with their names. */
 type Named = readonly (string | number)[];
 
-/** Records at most that a change may bring to be one of chunks only. */
+/** Maximum number of records in a change of chunks only. */
 const CHUNKS = 200;
 const TURN_FIELDS = [
   TASK_FIELD.message,
@@ -32,13 +32,13 @@ const TURN_FIELDS = [
   TASK_FIELD.cancel,
 ];
 
-/** The head of a task that was not there. */
+/** The head of a task that does not exist yet. */
 const NONE: Omit<RedisHead, 'text' | 'contextId' | 'hasEnded'> = {
   ...{ version: 0, seq: 0, epoch: 0, turns: 0, began: 0, queue: [], holder: undefined },
   ...{ state: 'TASK_STATE_SUBMITTED', since: 0, createdAt: 0, endedAt: 0, bytes: 0, configs: 0 },
 };
 
-/** The parts of a question that the script `rows_of` reads. */
+/** Returns the parts of a question for the script `rows_of`. */
 export function questionFields({ idempotencyKey, configId, sameTurn, cancel, tail }: TaskQuestion): Named {
   return [
     ...(idempotencyKey === undefined ? [] : ['key', JSON.stringify(idempotencyKey)]),
@@ -51,13 +51,13 @@ export function questionFields({ idempotencyKey, configId, sameTurn, cancel, tai
   ];
 }
 
-/** The arguments of the script `change` behind NAME, and the head that it writes, without the times of the server. */
+/** The arguments of the script `change` after NAME, and the head that it writes, without the times of the server. */
 export class ChangeTexts {
   readonly head: Omit<RedisHead, 'contextId' | 'hasEnded'>;
   readonly #change: HeadChange<RedisHead>;
   readonly #records: readonly string[];
   readonly #limits: LogLimits;
-  /** True if the records are chunks of artifacts, which change neither the status nor the metadata. */
+  /** True if all records are chunks of artifacts, which change neither the status nor the metadata. */
   readonly #keepsStatus: boolean;
 
   constructor(change: HeadChange<RedisHead>, limits: LogLimits) {
@@ -87,7 +87,7 @@ export class ChangeTexts {
     this.head = { ...head, text: headTextOf(head) };
   }
 
-  /** `asked`: what the script answers about, if anything has moved or not. */
+  /** `asked`: the rows that the script returns, whether the change was written or not. */
   args(asked: Named): Named {
     const before = this.#change.before?.text ?? '';
     const same = sameEnd(before, this.head.text);
@@ -177,14 +177,14 @@ export class ChangeTexts {
             ...['digest', key.key.digest, 'key_turn', key.turn],
           ]),
       ...(isNewData ? ['fresh', 1] : []),
-      // Records that come meanwhile change nothing of what decided, unless the change has records of its own.
+      // Records appended in the meantime do not affect the decision, unless the change has records itself.
       ...(before !== undefined && append === undefined && cancel?.isFirst !== false ? ['fence', 1] : []),
       ...(cancel?.isFirst === true ? ['uncanceled', cancel.turn] : []),
     ];
   }
 }
 
-/** The length of the end that two texts share. */
+/** Returns the length of the common suffix of two texts. */
 function sameEnd(one: string, other: string): number {
   let [atOne, atOther] = [one.length, other.length];
   while (atOne > 0 && atOther > 0 && one.charCodeAt(atOne - 1) === other.charCodeAt(atOther - 1)) {

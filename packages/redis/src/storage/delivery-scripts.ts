@@ -1,12 +1,9 @@
 import { KEY } from './redis-keys.js';
 
-/** Due queues of one agent that a claim looks at; those that other nodes hold are among them. */
+/** Maximum number of due queues of one agent that a claim reads, including those that other nodes hold. */
 const LOOKED_AT = 1_000;
 
-/**
- * Counts the due queues of a partition for some agents. A queue that a node holds counts too.
- * Answers the count.
- */
+/** Returns the number of due queues of a partition for some agents, including held ones. */
 export const PEEK_DELIVERIES = `
 local time = num(now())
 local count = 0
@@ -17,10 +14,9 @@ return { count }
 `;
 
 /**
- * Claims queues that are due and that no node holds, those that became due first before the others. The rule is
- * `isDeliveryClaimable`. Answers the claims, and 1 if a limit cut them short. A claim is DELIVERY, its new head, and
- * its configuration. Then come the last record of its task, the number of its first record, and the texts of its
- * records.
+ * Claims due queues that no node holds, earliest first. The rule is `isDeliveryClaimable`. Returns the claims, and 1 if
+ * a limit ended the list. A claim is DELIVERY, its new head, and its configuration. Then come the last record number of
+ * its task, the number of its first record, and the texts of its records.
  */
 export const CLAIM_DELIVERIES = `
 local node, lease_ms, limit, left = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
@@ -93,7 +89,9 @@ end
 return { claims, 0 }
 `;
 
-/** Reads a queue. Answers the time, its head, the floor of the log, and the last record; nil if there is none. */
+/**
+ * Reads a queue. Returns the time, its head, the floor of the log, and the last record number; nil if there is none.
+ */
 export const READ_DELIVERY = `
 local head = call('HGET', base .. '${KEY.deliveries}' .. ARGV[2], ARGV[3])
 local known = call('HGET', KEYS[1], 'h')
@@ -104,7 +102,7 @@ local seq = parse(known).seq
 return { num(now()), head, num(seq - call('LLEN', base .. '${KEY.log}' .. ARGV[2]) + 1), num(seq) }
 `;
 
-/** Writes the head of a queue, if the queue and the last record are as the caller has seen them. Answers 1 or 0. */
+/** Writes the head of a queue, if the queue and the last record are unchanged. Returns 1 or 0. */
 export const WRITE_DELIVERY = `
 local name, agent, config, seen, last, head, due = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local known = call('HGET', KEYS[1], 'h')
@@ -122,9 +120,9 @@ return 1
 `;
 
 /**
- * Lists queues of a partition behind an order. ARGV: the standing, the order, the limit, the beginning of DELIVERY, and
- * the agents, or `*` for all. Answers DELIVERY, head, last record and order of each. If there may be more, it answers
- * the order up to which it has looked.
+ * Lists queues of a partition after an order. ARGV: the state, the order, the limit, the prefix of DELIVERY, and the
+ * agents, or `*` for all. Returns DELIVERY, head, last record and order of each. If there may be more, it also returns
+ * the last order that it has read.
  */
 export const LIST_DELIVERIES = `
 local standing, after, limit, only = ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
@@ -176,7 +174,7 @@ call('HSET', configs, ARGV[3], ARGV[5])
 return 1
 `;
 
-/** Removes a configuration. Answers 0 if there is no task. */
+/** Deletes a configuration. Returns 0 if there is no task. */
 export const DELETE_CONFIG = `
 local known = call('HGET', KEYS[1], 'h')
 if not known then
@@ -189,7 +187,7 @@ end
 return 1
 `;
 
-/** The configurations of a task; nil if there is no task. With an id it answers that one only. */
+/** Returns the configurations of a task; nil if there is no task. With an id it returns only that one. */
 export const READ_CONFIGS = `
 if call('EXISTS', KEYS[1]) == 0 then
   return false

@@ -19,7 +19,7 @@ import type { OpenCalls } from './open-calls.js';
 import type { RedisCalls } from './redis-calls.js';
 import { taskKeyOf } from './redis-keys.js';
 
-/** An idempotency key as the scripts answer it. `lease` is -1 for a known outcome. */
+/** An idempotency key as returned by the scripts. `lease` is -1 for a known outcome. */
 export type KeptKey = readonly [
   expires: string,
   lease: string,
@@ -32,7 +32,7 @@ export type KeptKey = readonly [
   isTaskGone: 0 | 1,
 ];
 
-/** An idempotency key for the engine. */
+/** Returns an idempotency key in the form of the engine. */
 export function sharedKeyOf([
   expires,
   lease,
@@ -59,7 +59,7 @@ export function sharedKeyOf([
   };
 }
 
-/** A row of a key that the script writes. */
+/** The values of a key for the script. */
 interface WrittenKey {
   readonly lease: Lease | undefined;
   readonly reply: string;
@@ -111,7 +111,9 @@ export class KeptKeys implements IdempotencyKeys {
     });
   }
 
-  /** Lets the engine decide about a key, and again if the key changes meanwhile. Most keys are new. */
+  /**
+   * Lets the engine decide about a key, and repeats that if the key has changed before the write. Most keys are new.
+   */
   #write(
     scope: Scope,
     { key, ttlMs, digest }: IdempotencyKey,

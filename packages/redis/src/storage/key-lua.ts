@@ -1,7 +1,7 @@
 import { BLOCKED_LUA } from './owner-scripts.js';
 import { KEY } from './redis-keys.js';
 
-/** Lua that reads and writes idempotency keys. A key is named by its JSON. Only the sweep removes expired keys. */
+/** Lua that reads and writes idempotency keys. A key is identified by its JSON. Only the sweep removes expired keys. */
 export const KEY_LUA = `
 -- The key as it stands. seen: changes with every write of the key. reply: the fields of KeptKey.
 local function read_key(key, scope)
@@ -39,8 +39,8 @@ end
 `;
 
 /**
- * Reserves a key, or keeps the outcome of its message, if it is not there or is as the caller has seen it. Answers nil,
- * or the time and the key as it stands. Answers the time alone if the owner is blocked.
+ * Reserves a key, or stores the outcome of its message, if the key does not exist or is unchanged. Returns nil, or the
+ * time and the current key. Returns only the time if the owner is blocked.
  */
 export const WRITE_KEY = `${KEY_LUA}${BLOCKED_LUA}
 local scope, key, ttl, digest, node, lease_ms, reply, seen =
@@ -58,13 +58,13 @@ put_key(key, scope, time, ttl, lease, node, digest, '', '', reply)
 return false
 `;
 
-/** Reads a key. Answers the time and the key, if it is there. */
+/** Reads a key. Returns the time and the key, if it exists. */
 export const READ_KEY = `${KEY_LUA}
 local kept = read_key(ARGV[3], ARGV[2])
 return { num(now()), kept and kept.reply or false }
 `;
 
-/** Drops the reservation of a node. */
+/** Deletes the reservation of a node. */
 export const UNRESERVE = `${KEY_LUA}
 local kept = call('HMGET', base .. '${KEY.key}' .. ARGV[2] .. ARGV[3], 'l', 'n')
 if kept[1] and kept[1] ~= '-1' and kept[2] == ARGV[4] then

@@ -1,19 +1,19 @@
 import { ALL_STATES, isLast, LIST_BOUNDS, type ListTime } from 'parley-a2a/storage-engine';
 import { KEY } from './redis-keys.js';
 
-/** Entries of a list that one command reads. */
+/** Number of list entries that one command reads. */
 const CHUNK = 100;
-/** Tasks of a context that are sorted in memory for a list by creation. */
+/** Maximum number of tasks of a context that are sorted in memory for a list by creation. */
 const SORTED = 10_000;
 
-/** Lua that tells if `time` is within the bounds of its kind. `isPast`: only within those that end a list. */
+/** Returns Lua that checks whether `time` passes the filters of its kind. `isPast`: only those that end a list. */
 function withinLua(kind: ListTime, isPast = false): string {
   return LIST_BOUNDS.filter((bound) => bound.time === kind && (!isPast || isLast(bound, kind)))
     .map(({ name, operator }) => `(not bounds.${name} or time ${operator} bounds.${name})`)
     .join(' and ');
 }
 
-/** Lua that walks over the tasks of a scope in the order of a list, and keeps those that match. */
+/** Lua that iterates over the tasks of a scope in the order of a list, and collects those that match. */
 const WALK = `
 local scope, order, context, wanted = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local bounds = { ${LIST_BOUNDS.map(({ name }, at) => `${name} = tonumber(ARGV[${6 + at}])`).join(', ')} }
@@ -172,9 +172,9 @@ end
 `;
 
 /**
- * A page of a list. Answers the time, the entries, and the reason for its end. 0: the list ends. 1: the page is full.
- * 2: it has looked at so many tasks. Then come the last entry that it has passed, and the offset that is left. An entry
- * is its id, its time, 1 if its content is whole, and the content.
+ * Reads a page of a list. Returns the time, the entries, and the reason for its end. 0: the list has ended. 1: the page
+ * is full. 2: the maximum number of tasks was read. Then the last entry read, and the remaining offset. An entry is its
+ * id, its time, 1 if its content is complete, and the content.
  */
 export const LIST = `${WALK}
 local offset, limit, left = tonumber(ARGV[12]), tonumber(ARGV[13]), tonumber(ARGV[14])
@@ -233,8 +233,8 @@ end
 `;
 
 /**
- * Counts the tasks that match. Answers the count. If there are more tasks than it looks at, the last one follows, and
- * the count of those behind it.
+ * Returns the number of matching tasks. If it stops at the maximum number of tasks, it also returns the last task, and
+ * the number of tasks after it.
  */
 export const COUNT = `${WALK}
 local function count_of(key)
@@ -278,8 +278,8 @@ end
 `;
 
 /**
- * Tasks of a partition that wait for their caller since before an age, and have no turn. ARGV: the age, the limit, and
- * the agents. Answers NAME and the time of each, oldest first for each agent.
+ * Reads tasks of a partition that have waited for their caller for longer than an age, and have no turn. ARGV: the age,
+ * the limit, and the agents. Returns NAME and the time of each, oldest first for each agent.
  */
 export const ABANDONED = `
 local before, limit = now() - tonumber(ARGV[2]), tonumber(ARGV[3])

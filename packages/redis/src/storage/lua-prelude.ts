@@ -11,15 +11,14 @@ const CONTENT = [
 /** Lua for `nextPlace`: `last` is the text of the last place or false, `time` a number. */
 export const NEXT_PLACE_LUA = `math.max(tonumber(last or '0') + 1, time * ${PLACES_PER_MS})`;
 
-/** Lua for the storage's time, in ms since the epoch. Every age, lease and expiry rests on it. */
+/** Lua for the storage's time, in ms since the epoch. All ages, leases and expiries use it. */
 export const SERVER_TIME = `
   local time = redis.call('TIME')
   return time[1] * 1000 + math.floor(time[2] / 1000)`;
 
 /**
- * The functions that all scripts share. `ARGV[1]` is the beginning of all keys of the partition. A number becomes text
- * by `num` only: the texts that Lua makes have 14 digits.
- *
+ * The functions of all scripts. `ARGV[1]` is the prefix of all keys of the partition. A number must be converted to
+ * text by `num`, because Lua's own conversion has only 14 digits.
  * `time`: Lua for the storage's time; tests replace it.
  */
 export function luaPrelude(time: string): string {

@@ -1,6 +1,6 @@
 import { StorageLifetime } from 'parley-a2a/storage-engine';
 
-/** The calls of a storage while it is open. Its close waits for those that run. */
+/** The calls in progress of an open storage. Its close waits for them. */
 export class OpenCalls {
   readonly #lifetime = new StorageLifetime();
   #running = 0;
@@ -18,7 +18,7 @@ export class OpenCalls {
     }
   }
 
-  /** Refuses all calls from now on. Resolves when none runs. */
+  /** Refuses all later calls. Resolves when no call is in progress. */
   async end(): Promise<void> {
     this.#lifetime.end();
     if (this.#running === 0) return;

@@ -13,10 +13,10 @@ import { KEY, taskKeyOf } from './redis-keys.js';
 import { type RunCommands, walkKeys } from './redis-walk.js';
 import { headOf, type KnownHead } from './task-texts.js';
 
-/** Entries that one command reads. */
+/** Number of entries that one command reads. */
 const CHUNK = 16;
 
-/** The parts of a storage that a list of all owners reads. */
+/** The dependencies of a list of all owners. */
 interface OwnedTasksOptions {
   readonly calls: RedisCalls;
   readonly prefix: string;
@@ -30,8 +30,8 @@ interface TaskSet {
 }
 
 /**
- * Tasks of all owners. Tasks that have ended come from the sets of the partitions. Open ones come from the sets of each
- * state and scope, which only a walk through all keys finds.
+ * Reads tasks of all owners. Finished tasks are in one set per partition. Open ones are in one set per state and scope,
+ * which only a scan of all keys finds.
  */
 export async function readOwnedTasks(options: OwnedTasksOptions, range: OwnedTaskRange): Promise<OwnedTaskPage> {
   const { calls, prefix, run } = options;
@@ -59,14 +59,14 @@ export async function readOwnedTasks(options: OwnedTasksOptions, range: OwnedTas
   return { tasks, isLast: found.length < range.limit };
 }
 
-/** The set of a state and a scope, if the state is not terminal. */
+/** Returns the set of a key, if it is that of a scope and a state that is not terminal. */
 function openSet(key: string): readonly TaskSet[] {
   const [, state, scope] = /^[^}]*\}state:(\d+)(\[.*)$/s.exec(key) ?? [];
   if (state === undefined || scope === undefined || !OPEN_STATES.includes(Number(state))) return [];
   return [{ key, taskOf: (id) => taskKeyOf(`${scope.slice(0, -1)},${JSON.stringify(id)}]`) }];
 }
 
-/** Adds the tasks of sets that may be in the page. Each set is read as far as its tasks are wanted. */
+/** Adds the tasks of sets that may belong to the page. Each set is read until its tasks no longer do. */
 async function addFirst(
   run: RunCommands,
   read: {

@@ -1,8 +1,8 @@
 import { KEY } from './redis-keys.js';
 
 /**
- * Lua that tells if new data of the owner of a scope are refused. The fields of the hash are the texts of
- * `ownerQueryText`, so that names are compared as they are written.
+ * Lua that checks whether the owner of a scope is blocked. The fields of the hash are the texts of `ownerQueryText`, so
+ * that names are compared as they are written.
  */
 export const BLOCKED_LUA = `
 local function is_blocked(scope, time)
@@ -27,7 +27,7 @@ local function is_blocked(scope, time)
 end
 `;
 
-/** Refuses new data of an owner in a partition for so long. ARGV: the text of the query, and the time in ms. */
+/** Blocks an owner in a partition. ARGV: the text of the query, and the duration in ms. */
 export const BLOCK = `
 local blocks, ms = base .. '${KEY.blocks}', tonumber(ARGV[3])
 if ms <= 0 then
@@ -40,12 +40,12 @@ call('PEXPIRE', blocks, num(ms + 60000))
 return 1
 `;
 
-/** The beginning of the list of the tasks of a scope. ARGV: SCOPE and the count. */
+/** Returns the first tasks of a scope. ARGV: SCOPE and the count. */
 export const OWNED_IDS = `return call('ZRANGE', base .. '${KEY.made}' .. ARGV[2], 0, num(tonumber(ARGV[3]) - 1))`;
 
 /**
- * Erases a task in any state, also one whose texts are damaged. Runs behind REMOVE. ARGV: NAME, SCOPE, AGENT, id.
- * Answers 1.
+ * Erases a task in any state, even if its texts are damaged. Runs after REMOVE. ARGV: NAME, SCOPE, AGENT, id. Returns
+ * 1.
  */
 export const ERASE_TASK = `
 local task, name, scope, agent, id = KEYS[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
@@ -64,7 +64,7 @@ call('ZREM', base .. '${KEY.made}' .. scope, id)
 return 1
 `;
 
-/** Drops idempotency keys. Runs behind KEY_LUA. ARGV: their members. */
+/** Deletes idempotency keys. Runs after KEY_LUA. ARGV: their members. */
 export const ERASE_KEYS = `
 for at = 2, #ARGV do
   drop_key(ARGV[at])

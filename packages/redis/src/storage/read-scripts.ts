@@ -1,6 +1,6 @@
 import { KEY } from './redis-keys.js';
 
-/** A task with all that it folds from. Answers the time and the content. */
+/** Reads a task with its records after the snapshot. Returns the time and the content. */
 export const READ_TASK = `
 local known = call('HGET', KEYS[1], 'h')
 if not known then
@@ -9,7 +9,10 @@ end
 return { num(now()), content(KEYS[1], base .. '${KEY.log}' .. ARGV[2], parse(known)) }
 `;
 
-/** Records behind a sequence number, until their events have so many bytes. Answers floor, last number, and records. */
+/**
+ * Reads records after a sequence number, up to a number of bytes of their events. Returns floor, last number, and
+ * records.
+ */
 export const READ_RECORDS = `
 local known = call('HGET', KEYS[1], 'h')
 if not known then
@@ -37,7 +40,7 @@ while true do
 end
 `;
 
-/** Lua that removes a task with all that hangs on it. */
+/** Lua that deletes a task with everything that belongs to it. */
 export const REMOVE = `
 local function remove(task, name, scope, agent, id, head)
   local context = call('HGET', task, 'c')
@@ -66,7 +69,7 @@ local function remove(task, name, scope, agent, id, head)
 end
 `;
 
-/** Deletes a task whose head is still this text. ARGV: NAME, SCOPE, AGENT, the id, and the head. Answers 1 or 0. */
+/** Deletes a task if its head is unchanged. ARGV: NAME, SCOPE, AGENT, the id, and the head. Returns 1 or 0. */
 export const DELETE = `${REMOVE}
 if call('HGET', KEYS[1], 'h') ~= ARGV[6] then
   return 0
@@ -75,5 +78,5 @@ remove(KEYS[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], parse(ARGV[6]))
 return 1
 `;
 
-/** The head of a task. */
+/** Reads the head of a task. */
 export const READ_HEAD = "return call('HMGET', KEYS[1], 'h', 'n', 'c')";

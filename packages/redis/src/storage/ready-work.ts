@@ -3,7 +3,7 @@ import type { RedisCalls } from './redis-calls.js';
 import type { PlacedWakeups } from './redis-wakeups.js';
 import { WorkPlaces } from './work-places.js';
 
-/** Options of the work that can be claimed. */
+/** Options of `ReadyWork`. */
 interface ReadyWorkOptions {
   readonly calls: RedisCalls;
   readonly wakeups: PlacedWakeups;
@@ -11,7 +11,7 @@ interface ReadyWorkOptions {
   readonly scanMs: number | undefined;
 }
 
-/** Work that can be claimed: its places for the claims of this process, and its wake-ups for all processes. */
+/** Claimable work: its partitions for the claims of this process, and its wake-ups for all processes. */
 export class ReadyWork {
   readonly turns: WorkPlaces;
   readonly deliveries: WorkPlaces;
@@ -30,14 +30,14 @@ export class ReadyWork {
     );
   }
 
-  /** A turn of this scope can be claimed. */
+  /** Must be called when a turn of this scope can be claimed. */
   turnReady(scope: Scope): void {
     const { partition } = this.#calls.keys.ofScope(scope);
     this.turns.ready(partition, scope.agent);
     this.#wakeups.workReady(scope.agent, partition);
   }
 
-  /** A delivery of this scope can be claimed. */
+  /** Must be called when a delivery of this scope can be claimed. */
   deliveryReady(scope: Scope): void {
     const { partition } = this.#calls.keys.ofScope(scope);
     this.deliveries.ready(partition, scope.agent);

@@ -3,20 +3,20 @@ import { RedisKeys } from './redis-keys.js';
 import type { RedisScript } from './redis-script.js';
 import { type Look, type RedisScripts, redisScripts } from './redis-scripts.js';
 
-/** The connection as the storage uses it. */
+/** The part of the connection that the storage uses. */
 export interface ScriptRunner {
   readonly isCluster: boolean;
   /**
    * Runs a script on the server that has its keys.
-   * @throws StorageError if it fails, or its answer does not come in time. It may have run.
+   * @throws StorageError if it fails, or does not answer in time. It may have run.
    */
   run(script: RedisScript, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>;
   close(): Promise<void>;
-  /** Tells a watcher how many scripts shared a batch. Absent if each one is sent by itself. */
+  /** Calls a watcher with the number of scripts of each batch. Absent if each script is sent on its own. */
   watch?(watcher: (calls: number) => void): () => void;
 }
 
-/** An answer of a script: texts, numbers, `null`, and lists of them. The caller knows its shape. */
+/** The reply of a script: texts, numbers, `null`, and lists of them. The caller gives its type. */
 type Reply = unknown;
 
 /** The scripts of a storage on its connection, with the names of its keys. */
@@ -32,7 +32,7 @@ export class RedisCalls {
     this.#scripts = redisScripts(options.time);
   }
 
-  /** Runs a script on one key of a partition. `ARGV[1]` is the beginning of all keys of the partition. */
+  /** Runs a script on one key of a partition. `ARGV[1]` is the prefix of all keys of the partition. */
   async run<A extends Reply>(
     script: keyof RedisScripts['one'],
     { base, key }: { readonly base: string; readonly key: string },
@@ -41,7 +41,9 @@ export class RedisCalls {
     return (await this.runner.run(this.#scripts.one[script], [key], [base, ...args])) as A;
   }
 
-  /** Looks at all partitions. The answers come in the order of the partitions. One server needs one script. */
+  /**
+   * Runs a script for all partitions. Returns the replies in the order of the partitions. One server needs one script.
+   */
   async everywhere<A extends Reply>(look: Look, args: readonly (string | number)[]): Promise<readonly A[]> {
     const base = this.keys.base(0);
     if (!this.runner.isCluster) {

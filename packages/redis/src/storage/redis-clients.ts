@@ -6,10 +6,10 @@ export type RedisClient = Redis | Cluster;
 
 type SingleOptions = Omit<DriverOptions, 'replyMapping'>;
 
-/** Longest pause before the next attempt to connect. */
+/** Maximum delay before the next attempt to connect, in ms. */
 const RETRY_MS = 500;
 
-/** Pause before a command goes to the server that another one named. */
+/** Delay in ms before a command is sent to the server of a redirection. */
 const REDIRECTION_MS = 20;
 
 /** Makes connections of the driver. A connection opens with `connect()`. */
@@ -20,7 +20,7 @@ export class RedisClients {
     this.settings = settings;
   }
 
-  /** One server. With sentinels it is the primary that they name. */
+  /** Makes a connection to one server. With sentinels, it is the primary. */
   single(): Redis {
     const { places, sentinel, database, tls } = this.settings;
     const [{ host, port } = { host: 'localhost', port: 6379 }] = places;
@@ -34,31 +34,34 @@ export class RedisClients {
       db: database,
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
-      // The driver subscribes again without a look at the outcome. An error would then end the process.
+      // Off, because the driver ignores the outcome of its own subscription, and an error would end the process.
       autoResubscribe: false,
       retryStrategy: (times) => Math.min(50 * times, RETRY_MS),
       sentinelRetryStrategy: (times) => Math.min(50 * times, RETRY_MS),
-      // The primary became a replica. The next connection goes to the new one, where a name or sentinels lead to it.
+      // The primary has become a replica. A new connection leads to the new primary, if the name or sentinels do.
       reconnectOnError: ({ message }) => message.startsWith('READONLY'),
     });
   }
 
-  /** All servers of a cluster. `shardedSubscribers`: for subscriptions to the channels of partitions. */
+  /**
+   * Makes a connection to all servers of a cluster. `shardedSubscribers`: for subscriptions to the channels of
+   * partitions.
+   */
   cluster(more: { readonly shardedSubscribers?: boolean } = {}): Cluster {
     return new Cluster([...this.settings.places], {
       lazyConnect: true,
       enableOfflineQueue: false,
       clusterRetryStrategy: (times) => Math.min(50 * times, RETRY_MS),
-      // A command whose connection closed may have run: only its caller knows whether it can be repeated.
+      // No retry: a command whose connection closed may have run, and only its caller can decide whether to repeat it.
       retryDelayOnFailover: 0,
       retryDelayOnClusterDown: 50,
       retryDelayOnTryAgain: REDIRECTION_MS,
-      // While a slot changes its server, two servers may send a command to each other until both know the new one.
+      // While a slot moves, two servers may redirect a command to each other until both have the new owner.
       retryDelayOnMoved: REDIRECTION_MS,
       maxRedirections: Math.ceil(this.settings.commandTimeoutMs / REDIRECTION_MS),
       slotsRefreshTimeout: this.settings.connectTimeoutMs,
       slotsRefreshInterval: 10_000,
-      // Names stay names, so that certificates match them.
+      // Keeps host names, because certificates contain them.
       dnsLookup: (address, callback) => callback(null, address),
       redisOptions: this.#common(),
       ...more,
@@ -74,7 +77,7 @@ export class RedisClients {
       lazyConnect: true,
       autoResendUnfulfilledCommands: false,
       connectTimeout: connectTimeoutMs,
-      // A silent server: the connection ends, and all commands on it fail.
+      // If a server does not answer, the connection is closed, and all its commands fail.
       socketTimeout: commandTimeoutMs,
       commandTimeout: commandTimeoutMs,
       disableClientInfo: true,

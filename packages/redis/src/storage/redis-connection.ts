@@ -11,8 +11,8 @@ import type { RedisScript } from './redis-script.js';
 type RedisArgument = string | number;
 
 /**
- * The connection of a storage to its server or cluster. Every call ends in time. A call whose answer was lost is not
- * repeated: it fails, and its script may have run.
+ * The connection of a storage to its server or cluster. Every call has a time limit. A call whose answer was lost is
+ * not repeated: it fails, and its script may have run.
  */
 export class RedisConnection {
   readonly settings: RedisSettings;
@@ -35,7 +35,7 @@ export class RedisConnection {
   }
 
   /**
-   * Connects, and looks at the guarantees of the servers. A server that belongs to a cluster is used as one.
+   * Connects, and checks the guarantees of the servers. A server that belongs to a cluster is used as a cluster.
    * @throws StorageError if a server cannot be reached in time, refuses the user, or may lose tasks by eviction.
    */
   static async open(settings: RedisSettings): Promise<RedisConnection> {
@@ -54,9 +54,9 @@ export class RedisConnection {
   }
 
   /**
-   * Runs a script on the server that has its keys. All keys lie in one partition, and the first one names it. While a
+   * Runs a script on the server that has its keys. All keys must be in one partition, that of the first key. While a
    * cluster moves that partition to another server, the call waits.
-   * @throws StorageError if it fails, or its answer does not come in time.
+   * @throws StorageError if it fails, or does not answer in time.
    */
   async run(script: RedisScript, keys: readonly string[], args: readonly RedisArgument[]): Promise<unknown> {
     const all = this.isCluster ? [...keys, ...absentKey(keys[0] ?? '')] : keys;
@@ -89,7 +89,7 @@ export class RedisConnection {
     }
   }
 
-  /** Ends the connection when the running calls have their answers. Later calls fail. */
+  /** Closes the connection after the calls in progress. Later calls fail. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -113,17 +113,17 @@ export class RedisConnection {
 }
 
 /**
- * A key in the partition of another key that never exists. Scripts use keys that they do not name, and a cluster moves
- * the keys of a slot one after another. A server refuses scripts that name a missing key while it moves their slot. No
- * script then finds, or writes, a part of a partition.
+ * Returns a key in the partition of another key that never exists. Scripts use keys that they do not declare, and a
+ * cluster moves the keys of a slot one by one. While it moves a slot, a server refuses scripts that declare a missing
+ * key. So no script reads or writes a part of a partition.
  */
 function absentKey(key: string): readonly string[] {
   const end = key.indexOf('}') + 1;
-  // A key without a partition is the only one of its script.
+  // A script on a key without a partition uses no other key.
   return end === 0 ? [] : [`${key.slice(0, end)}absent`];
 }
 
-/** The client of the servers, connected. */
+/** Connects a client to the servers. */
 async function openClient(clients: RedisClients): Promise<RedisClient> {
   const { settings } = clients;
   if (settings.cluster !== true) {
@@ -135,7 +135,7 @@ async function openClient(clients: RedisClients): Promise<RedisClient> {
   return connected(clients.cluster(), settings);
 }
 
-/** Asks a server about itself. Some providers forbid CONFIG. */
+/** Reads INFO and CONFIG of a server. Some providers forbid CONFIG. */
 async function factsOf(server: Redis): Promise<ServerFacts> {
   const [info, config] = await Promise.all([
     server.info(),
@@ -148,7 +148,7 @@ async function factsOf(server: Redis): Promise<ServerFacts> {
   return { info, appendfsync: typeof appendfsync === 'string' ? appendfsync : undefined };
 }
 
-/** Connects a client in time, or gives it up. */
+/** Connects a client within the time limit, or closes it. */
 async function connected<Client extends RedisClient>(client: Client, settings: RedisSettings): Promise<Client> {
   const { clock, connectTimeoutMs } = settings;
   let last: unknown;
@@ -176,7 +176,7 @@ function unusable({ subject }: RedisSettings, error: unknown): StorageError {
   return new StorageError(`Redis at ${subject} cannot be used: ${reason}`, { cause: withoutArguments(error) });
 }
 
-/** The driver's errors name the arguments of their command, which may be a password or the text of a task. */
+/** Errors of the driver contain the arguments of their command, which may be a password or the text of a task. */
 function withoutArguments(error: unknown): Error {
   const plain = new Error(error instanceof Error ? error.message.slice(0, 200) : 'unknown');
   if (error instanceof Error) plain.name = error.name;

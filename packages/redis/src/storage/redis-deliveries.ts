@@ -31,7 +31,7 @@ import { recordOf } from './task-texts.js';
 import type { UnreadableTasks } from './unreadable-tasks.js';
 import type { WorkPlaces } from './work-places.js';
 
-/** A claimed queue as the script answers it. */
+/** A claimed queue as returned by the script. */
 type ClaimedQueue = readonly [
   member: string,
   head: string,
@@ -59,14 +59,14 @@ export interface Changed<R> {
   readonly isReady: boolean;
 }
 
-/** Stands for all agents in `LIST_DELIVERIES`. */
+/** The argument of `LIST_DELIVERIES` for all agents. */
 const ALL_AGENTS = '*';
-/** Partitions that a list asks at the same time. */
+/** Number of partitions that a list reads concurrently. */
 const TOGETHER = 32;
 
 type NamedConfig = StoredPushConfig & { readonly id: string };
 
-/** Push configurations, and the queues of their deliveries. The engine decides, and scripts compare and set. */
+/** Push configurations, and their delivery queues. The engine makes the decisions, and scripts compare and set. */
 export class RedisDeliveries {
   readonly #calls: RedisCalls;
   readonly #work: WorkPlaces;
@@ -104,14 +104,14 @@ export class RedisDeliveries {
       .slice(0, limit);
   }
 
-  /** False if the configuration is no longer the expected one. */
+  /** Returns false if the stored configuration is not `from`. */
   async rewrite(key: TaskKey, { from, to }: ConfigChange): Promise<boolean> {
     const place = this.#calls.keys.ofTask(key);
     const args = [place.name, JSON.stringify(from.id), JSON.stringify(from), JSON.stringify(to)];
     return (await this.#calls.run<0 | 1>('rewriteConfig', place, args)) === 1;
   }
 
-  /** False if there is no such task. */
+  /** Returns false if there is no such task. */
   async remove(key: TaskKey, id: string): Promise<boolean> {
     const { name, agent, ...place } = this.#calls.keys.ofTask(key);
     return (await this.#calls.run<0 | 1>('deleteConfig', place, [name, agent, JSON.stringify(id)])) === 1;
@@ -125,7 +125,7 @@ export class RedisDeliveries {
     const partitions = await this.#work.places(agents);
     for (const partition of partitions) {
       if (claims.length > 0 && (claims.length >= limit || left <= 0)) return { claims, more: true };
-      // A wake-up that comes from now on names the partition again.
+      // Called before the claim, so that a later wake-up adds the partition again.
       this.#work.asked(partition, agents);
       const { keys } = this.#calls;
       const place = { base: keys.base(partition), key: keys.count(partition) };
@@ -204,7 +204,7 @@ export class RedisDeliveries {
     return { queues, ...next };
   }
 
-  /** Queues of one partition behind an order, so many at most. */
+  /** Returns queues of one partition after an order, at most `limit`. */
   async #listed(
     partition: number,
     filter: {
@@ -231,7 +231,7 @@ export class RedisDeliveries {
     return { listed };
   }
 
-  /** Lets the engine change a queue, and again if the queue or its task changes meanwhile. */
+  /** Lets the engine change a queue, and repeats that if the queue or its task has changed before the write. */
   #change<R extends NonNullable<unknown>>(
     { key, configId }: DeliveryKey,
     decide: (tables: QueueTables<KnownQueue>, queue: KnownQueue | undefined, now: number) => R,
@@ -259,7 +259,7 @@ export class RedisDeliveries {
   }
 }
 
-/** Reads the head of a queue: see `DELIVERY` in `lua-prelude.ts`. */
+/** Parses the head of a queue: see `DELIVERY` in `lua-prelude.ts`. */
 function deliveryHeadOf(text: string): { readonly head: DeliveryHead; readonly order: string } {
   const [position, due, attempts, status, epoch, lease, order = '', parked, ...rest] = text.split(' ');
   const [node, reason, trace] = JSON.parse(rest.join(' ')) as readonly (string | null)[];
@@ -288,7 +288,7 @@ function deliveryText(head: DeliveryHead, order: string): string {
   return `${numbers.join(' ')} ${JSON.stringify(names)}`;
 }
 
-/** The queue of a DELIVERY. */
+/** Parses the key of a DELIVERY. */
 function deliveryKeyOf(member: string): DeliveryKey {
   const [agent, tenant, owner, id, configId] = JSON.parse(member) as [string, string, string | null, string, string];
   const scope: Scope = { agent, tenant, owner };
@@ -309,7 +309,7 @@ function textsOf([member, text, config, last, first, records]: ClaimedQueue): Cl
   };
 }
 
-/** The place behind which a list goes on. */
+/** Parses the cursor of a list. */
 function cursorOf(cursor: string | undefined): { readonly partition: number; readonly order: string } {
   const [, partition = '0', order = '0'] = /^(\d+) (\d+)$/.exec(cursor ?? '') ?? [];
   return { partition: Number(partition), order };

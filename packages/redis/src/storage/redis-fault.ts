@@ -1,6 +1,6 @@
 import { isRefusal } from '../redis-url.js';
 
-/** The first word of a refusal, and its reason for an operator. */
+/** The first word of a refusal, and its explanation for an operator. */
 const REASONS: Readonly<Record<string, string>> = {
   OOM: 'Redis has no memory left for writes: raise maxmemory, or shorten the retention',
   MISCONF: 'Redis cannot write to its disk',
@@ -16,25 +16,25 @@ const REASONS: Readonly<Record<string, string>> = {
   NOPERM: 'the user of Redis may not run this command',
 };
 
-/** The reason why a command failed, for an operator. It never has the url, which may hold a password. */
+/** Returns the reason of a failed command for an operator. It never contains the url, which may include a password. */
 export function redisReason(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown failure';
   if (!isRefusal(error)) return REASONS[codeOf(error)] ?? `the connection to Redis failed (${plainMessage(error)})`;
   return REASONS[codeOf(error)] ?? `Redis refused a command: ${error.message.slice(0, 200)}`;
 }
 
-/** The reason without texts of the server and of the connection. */
+/** Returns the reason without texts of the server and of the connection. */
 export function shownReason(error: unknown): string {
   const known = error instanceof Error ? REASONS[codeOf(error)] : undefined;
   return known ?? (isRefusal(error) ? 'Redis refused a command' : 'the connection to Redis failed');
 }
 
-/** True if the failure says that Redis cannot be used now. False: it refuses this command only. */
+/** True if the failure means that Redis cannot be used now. False: only this command was refused. */
 export function isOutage(error: unknown): boolean {
   return !isRefusal(error) || REASONS[codeOf(error)] !== undefined;
 }
 
-/** True if the server did not know a script. It ran nothing then. */
+/** True if the server did not have a script. Then nothing was executed. */
 export function isUnknownScript(error: unknown): boolean {
   return isRefusal(error) && codeOf(error) === 'NOSCRIPT';
 }

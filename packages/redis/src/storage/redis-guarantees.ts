@@ -1,6 +1,6 @@
 import { StorageError } from 'parley-a2a/storage-engine';
 
-/** The answers of one server about itself. */
+/** The status and configuration of one server. */
 export interface ServerFacts {
   /** The text of INFO. */
   readonly info: string;
@@ -8,13 +8,13 @@ export interface ServerFacts {
   readonly appendfsync: string | undefined;
 }
 
-/** The promises that a storage in Redis can keep, and sentences about those that it cannot. */
+/** The guarantees of a storage in Redis, and one sentence for each limitation. */
 export interface RedisGuarantees {
   readonly durability: 'power-loss' | 'process';
   readonly warnings: readonly string[];
 }
 
-/** Options of the operator that bear on the guarantees. */
+/** Options of the operator that affect the guarantees. */
 interface StatedGuarantees {
   readonly durability?: 'power-loss' | 'process';
   readonly subject: string;
@@ -24,7 +24,7 @@ const OLDEST = 7;
 const FAILOVER = 'Redis copies writes to its replicas later: a failover can lose the newest ones';
 
 /**
- * The guarantees of all servers together; the weakest server decides.
+ * Returns the guarantees of all servers together, which are those of the weakest server.
  * @throws StorageError if a server may evict keys, or is too old.
  */
 export function redisGuarantees(servers: readonly ServerFacts[], stated: StatedGuarantees): RedisGuarantees {
@@ -67,7 +67,7 @@ function refuseUnusable(info: string, subject: string): void {
   throw refuse(`its maxmemory-policy is ${policy}, which deletes tasks. Set maxmemory-policy noeviction`);
 }
 
-/** A field of the text of INFO. */
+/** Returns a field in the text of INFO. */
 function infoField(info: string, name: string): string | undefined {
   for (const line of info.split('\n')) if (line.startsWith(`${name}:`)) return line.slice(name.length + 1).trim();
   return undefined;

@@ -2,25 +2,23 @@ import { PARTITIONS, partitionOf, type Scope, type TaskKey } from 'parley-a2a/st
 
 /**
  * The layout of the keys.
- *
- * Every key begins with the prefix of the storage and the hash tag of its partition: `parley:{p17}`. All that belongs
- * to one scope lies in one partition. So a script touches one partition, and in a cluster one slot.
- *
- * The rest of a name is one of these texts, with a JSON text behind it. SCOPE is `[agent,tenant,owner]`, NAME is
- * `[agent,tenant,owner,id]`, AGENT is the agent. A JSON text says by itself where it ends. So no two scopes or tasks
- * share a key, whatever characters they have.
+ * Every key begins with the prefix of the storage and the hash tag of its partition: `parley:{p17}`. All data of one
+ * scope are in one partition. So a script uses one partition, and in a cluster one slot.
+ * The rest of a key is one of these texts, followed by JSON. SCOPE is `[agent,tenant,owner]`, NAME is
+ * `[agent,tenant,owner,id]`, AGENT is the agent. The end of a JSON text is unambiguous. So no two scopes or tasks share
+ * a key, whatever characters they contain.
  */
 export const KEY = {
   /** With NAME, a hash: the task. See `TASK_FIELD`. */
   task: 't:',
   /**
-   * With NAME, a list: the last records. An element is the turn, the event, the history and the metadata, with line
-   * breaks between them. JSON has no line breaks. The last element is the last record of the task.
+   * With NAME, a list: the last records. An element has the turn, the event, the history and the metadata, separated by
+   * line breaks. JSON has no line breaks. The last element is the last record of the task.
    */
   log: 'log:',
   /** With NAME, a hash: the push configurations, by their ids as JSON. */
   configs: 'conf:',
-  /** With NAME, a hash: the heads of the queues of deliveries, by the ids of their configurations as JSON. */
+  /** With NAME, a hash: the heads of the delivery queues, by the ids of their configurations as JSON. */
   deliveries: 'deliv:',
   /** With the number of a state and SCOPE, a sorted set: ids of tasks by status time. */
   state: 'state:',
@@ -29,8 +27,8 @@ export const KEY = {
   /** With SCOPE and the context id as JSON, a sorted set: ids of the tasks of the context by status time. */
   context: 'ctx:',
   /**
-   * A set: each AGENT that has had a task in `ready` or a queue of deliveries in the partition. Agents are few, so that
-   * none is ever removed.
+   * A set: each AGENT that ever had a task in `ready` or a delivery queue in the partition. Agents are few, so none is
+   * removed.
    */
   agents: 'agents',
   /** With AGENT, a sorted set: the NAMEs of tasks whose first turn no node holds, by place. */
@@ -39,9 +37,9 @@ export const KEY = {
   lease: 'lease:',
   /** With AGENT, a sorted set: the NAMEs of tasks in an interrupted state, by status time. */
   waits: 'waits:',
-  /** With AGENT, a sorted set: queues of deliveries by the time of their next attempt. A queue is NAME with the id. */
+  /** With AGENT, a sorted set: delivery queues by the time of their next attempt. A queue is NAME with the id. */
   due: 'due:',
-  /** With AGENT, a sorted set: all queues of deliveries by the order of their configurations. */
+  /** With AGENT, a sorted set: all delivery queues by the order of their configurations. */
   queues: 'queues:',
   /** A sorted set: the NAMEs of finished tasks by the time of their end. */
   ended: 'ended',
@@ -51,20 +49,20 @@ export const KEY = {
   key: 'key:',
   /** A sorted set: all idempotency keys, named by SCOPE and key, by expiry. */
   keys: 'keys',
-  /** A hash: owners whose new data are refused, as texts of `ownerQueryText`, with the times of their ends. */
+  /** A hash: blocked owners, as texts of `ownerQueryText`, with the ends of their blocks. */
   blocks: 'blocks',
   /**
-   * A hash that never goes: the counters of the partition. `place` numbers turns, `order` configurations. `logs` are
-   * bytes of logs of finished tasks. `waiting` counts turns without a holder.
+   * A hash that is never deleted: the counters of the partition. `place` numbers turns, `order` configurations. `logs`:
+   * bytes of logs of finished tasks. `waiting`: number of turns without a holder.
    */
   count: 'count',
 } as const;
 
-/** The fields of the hash of a task. A turn has five fields, with its number behind the letter. */
+/** The fields of the hash of a task. A turn has five fields, with its number after the letter. */
 export const TASK_FIELD = {
   /** The numbers of the head. See `HEAD_FIELDS`. */
   head: 'h',
-  /** The node that holds the first turn, if the head says that one does. */
+  /** The node that holds the first turn, if the head has a lease. */
   node: 'n',
   /** The context id as JSON; absent if the task has none. */
   context: 'c',
@@ -83,7 +81,7 @@ export const TASK_FIELD = {
   message: 'm',
   /** The caller of a turn. */
   caller: 'c',
-  /** Attempts, hand-overs and place of a turn, with spaces between them. */
+  /** Attempts, hand-overs and place of a turn, separated by spaces. */
   counts: 'n',
   /** The checkpoint of a turn, if any. */
   checkpoint: 'k',
@@ -94,7 +92,7 @@ export const TASK_FIELD = {
 /** The place of a scope. */
 export interface ScopePlace {
   readonly partition: number;
-  /** The beginning of all keys of the partition. */
+  /** The prefix of all keys of the partition. */
   readonly base: string;
   /** SCOPE of the layout. */
   readonly scope: string;
@@ -129,12 +127,12 @@ export class RedisKeys {
     this.nodes = `${prefix}{nodes}`;
   }
 
-  /** The beginning of all keys of a partition. */
+  /** Returns the prefix of all keys of a partition. */
   base(partition: number): string {
     return this.#bases[partition] ?? '';
   }
 
-  /** The counters of a partition. Scripts that touch no single task name this key. */
+  /** Returns the key of the counters of a partition. Scripts that are not about a single task declare this key. */
   count(partition: number): string {
     return `${this.base(partition)}${KEY.count}`;
   }
@@ -163,7 +161,7 @@ export class RedisKeys {
   }
 }
 
-/** The task of a NAME. */
+/** Parses a NAME. */
 export function taskKeyOf(name: string): TaskKey {
   const [agent, tenant, owner, id] = JSON.parse(name) as [string, string, string | null, string];
   return { scope: { agent, tenant, owner }, id };

@@ -52,7 +52,7 @@ export interface RedisSettings extends Required<Omit<RedisOptions, OptionalOptio
   readonly database: number;
   /** TLS of every connection; absent: none. */
   readonly tls?: RedisTlsOptions;
-  /** The servers for people, without credentials. */
+  /** The servers for display, without credentials. */
   readonly subject: string;
 }
 
@@ -62,8 +62,8 @@ type Chosen = Pick<Required<RedisOptions>, Exclude<OptionalOption, 'tls'>>;
 const DURABILITIES = ['power-loss', 'process'] as const;
 
 /**
- * Checks the options and reads the urls in them.
- * @throws OptionsError naming every wrong option, without a password.
+ * Checks the options and parses their urls.
+ * @throws OptionsError naming every invalid option, without a password.
  */
 export function redisSettings(options: RedisOptions): RedisSettings {
   const texts = [options.url ?? ''].flat();
@@ -116,10 +116,10 @@ function problemsOf(settings: RedisSettings): string[] {
 
 type UrlSettings = Pick<RedisOptions, 'cluster' | 'sentinel' | 'prefix' | 'durability'>;
 
-/** The settings behind the `?` of a url. */
+/** Returns the settings after the `?` of a url. */
 function urlSettings({ settings }: RedisUrl, problems: string[]): UrlSettings {
   const { cluster, sentinel, prefix, durability, ...unknown } = Object.fromEntries(settings);
-  // The name is not shown, because it may be a part of a password with a `?`.
+  // Hides the name, because it may be a part of a password with a `?`.
   if (Object.keys(unknown).length > 0)
     problems.push('url: has a setting that is not known. Known: cluster, sentinel, prefix, durability');
   const known = DURABILITIES.find((name) => name === durability);

@@ -22,7 +22,7 @@ import type { RedisCalls } from './redis-calls.js';
 import { KEY, taskKeyOf } from './redis-keys.js';
 import { type RunCommands, walkKeys } from './redis-walk.js';
 
-/** The parts of a storage that the data of its users need. */
+/** The dependencies of the data of users. */
 interface RedisOwnersOptions {
   readonly calls: RedisCalls;
   readonly open: OpenCalls;
@@ -31,16 +31,16 @@ interface RedisOwnersOptions {
   readonly run: RunCommands;
 }
 
-/** Keys that one command looks at. */
+/** Number of keys that one command scans. */
 const SCANNED = 1_000;
-/** The kinds of keys that are named after a scope or a task. */
+/** The kinds of keys that contain a scope or a task. */
 const OWNED_KINDS = [
   ...[KEY.task, KEY.log, KEY.configs, KEY.deliveries],
   ...[KEY.state, KEY.made, KEY.context, KEY.key],
 ];
 /**
- * The data of users in Redis. There is no index of owners: all keys are walked through. The names of keys have all
- * scopes, so that nothing that is left is hidden.
+ * The data of users in Redis. There is no index of owners, so all keys are scanned. Every key contains its scope, so
+ * that no remaining data are missed.
  */
 export class RedisOwners implements OwnerStorage {
   readonly #options: RedisOwnersOptions;
@@ -138,7 +138,7 @@ export class RedisOwners implements OwnerStorage {
     });
   }
 
-  /** Memory that was freed is not in any file that the storage knows. */
+  /** Nothing to do: the storage has no access to files of the server, and freed memory is in none of them. */
   scrub(): Promise<void> {
     return this.#options.open.run(async () => {});
   }
@@ -149,7 +149,7 @@ export class RedisOwners implements OwnerStorage {
     await calls.run('eraseTask', place, [name, text, agent, id]);
   }
 
-  /** Erases what no list of the scope names: rests of damaged tasks. */
+  /** Erases what no list of the scope contains: remains of damaged tasks. */
   async #eraseRest(scope: Scope): Promise<number> {
     const { calls, run } = this.#options;
     const { base, scope: text } = calls.keys.ofScope(scope);
@@ -168,7 +168,7 @@ export class RedisOwners implements OwnerStorage {
     return tasks;
   }
 
-  /** The members of the set of idempotency keys that belong to a scope. */
+  /** Iterates over the members of the set of idempotency keys that belong to a scope. */
   async *#keyMembers(scope: Scope): AsyncGenerator<readonly string[]> {
     const { calls, run } = this.#options;
     const { base, scope: text } = calls.keys.ofScope(scope);
@@ -182,12 +182,12 @@ export class RedisOwners implements OwnerStorage {
   }
 }
 
-/** The scope that a key is named after; `undefined` for a key without one. */
+/** Returns the scope in a key; `undefined` for a key without one. */
 function scopeIn(key: string): Scope | undefined {
   const name = key.slice(key.indexOf('}') + 1);
   const kind = OWNED_KINDS.find((one) => name.startsWith(one));
   if (kind === undefined) return undefined;
-  // The number of a state stands before the scope, and a JSON text behind the scope of a context or a key.
+  // The number of a state precedes the scope, and JSON follows the scope of a context or a key.
   const rest = name.slice(kind === KEY.state ? name.indexOf('[') : kind.length);
   for (let end = rest.indexOf(']"'); end >= 0; end = rest.indexOf(']"', end + 1)) {
     const scope = scopeOf(rest.slice(0, end + 1));
@@ -196,7 +196,7 @@ function scopeIn(key: string): Scope | undefined {
   return scopeOf(rest);
 }
 
-/** The scope of a SCOPE or a NAME; `undefined` for any other text. */
+/** Parses a SCOPE or a NAME; `undefined` for any other text. */
 function scopeOf(text: string): Scope | undefined {
   try {
     const [agent, tenant, owner] = JSON.parse(text) as readonly [string, string, string | null];

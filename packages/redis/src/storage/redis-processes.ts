@@ -9,18 +9,18 @@ import {
 import type { RedisCalls } from './redis-calls.js';
 import { KEY } from './redis-keys.js';
 
-/** A process that was not seen for so long is forgotten. */
+/** Time in ms after which a process without a heartbeat is forgotten. */
 const FORGET_MS = 3_600_000;
 
-/** A check writes to so many partitions of a cluster: every 16th. */
+/** A check of a cluster writes to every 16th partition. */
 const PROBE_STEP = 16;
 
-/** Answers the storage's time. */
+/** Returns the storage's time. */
 export const NOW = `
 return num(now())
 `;
 
-/** Notes that a process is alive. ARGV: its id, its agents and its count of turns. Answers the time. */
+/** Stores a heartbeat of a process. ARGV: its id, its agents and its number of turns. Returns the time. */
 export const HEARTBEAT = `
 local time = now()
 local earlier = call('HGET', KEYS[1], ARGV[2])
@@ -36,12 +36,12 @@ end
 return num(time)
 `;
 
-/** Answers the time, and the processes with their texts. */
+/** Returns the time, and the processes with their texts. */
 export const READ_NODES = `
 return { num(now()), call('HGETALL', KEYS[1]) }
 `;
 
-/** Writes a value without meaning. Answers the work that waits in a partition. See `CheckAnswer`. */
+/** Writes a meaningless value. Returns the amount of waiting work in a partition. See `CheckAnswer`. */
 export const CHECK = `
 if ARGV[2] ~= '' then
   call('SET', base .. 'check', ARGV[2])
@@ -60,8 +60,8 @@ return { num(now()), call('HGET', base .. '${KEY.count}', 'waiting'), place, pen
 `;
 
 /**
- * The answer of `CHECK`: the count of turns without a holder, and the first place of a ready one. Then the count of
- * pending queues of deliveries, and the first time of an attempt.
+ * The answer of `CHECK`: the number of turns without a holder, and the first place of a claimable one. Then the number
+ * of pending delivery queues, and the earliest time of an attempt.
  */
 type CheckAnswer = readonly [
   now: string,
@@ -105,7 +105,7 @@ export class RedisProcesses {
     return nodes.sort((one, other) => one.firstSeenAt - other.firstSeenAt || (one.node < other.node ? -1 : 1));
   }
 
-  /** Writes to one partition, and to several in a cluster, so that each server gets one. */
+  /** Writes to one partition, or to several in a cluster, so that each server is checked. */
   async check(): Promise<StorageLoad> {
     const { keys, runner } = this.#calls;
     const written = Array.from({ length: runner.isCluster ? PARTITIONS / PROBE_STEP : 1 }, (_, at) => {

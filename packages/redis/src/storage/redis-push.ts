@@ -20,7 +20,7 @@ import type { ReadyWork } from './ready-work.js';
 import type { Changed, RedisDeliveries } from './redis-deliveries.js';
 import type { RedisHead } from './task-texts.js';
 
-/** The parts of a storage that its push configurations need. */
+/** The dependencies of the push configurations. */
 interface RedisPushOptions {
   readonly open: OpenCalls;
   readonly tasks: SharedTasks<RedisHead>;
@@ -28,7 +28,7 @@ interface RedisPushOptions {
   readonly ready: ReadyWork;
 }
 
-/** The push configurations in Redis, with their deliveries. A change that makes a queue due wakes the processes. */
+/** The push configurations in Redis, with their deliveries. A change that makes a queue due sends a wake-up. */
 export class RedisPush implements PushStorage {
   readonly #open: OpenCalls;
   readonly #tasks: SharedTasks<RedisHead>;

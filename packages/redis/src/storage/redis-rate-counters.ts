@@ -2,7 +2,7 @@ import { BLOCKS, type RateAsk, type RateCounters, type RateGrant, sha256Hex } fr
 import type { RedisConnection } from './redis-connection.js';
 import { redisScript } from './redis-script.js';
 
-/** Takes a block of one window. The key ends with the window. */
+/** Takes a block of one window. The key expires with the window. */
 const TAKE = redisScript(`
 local requests, window, wanted = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local taken = tonumber(redis.call('GET', KEYS[1]) or '0')
@@ -16,7 +16,7 @@ end
 return { granted, left - granted, redis.call('PTTL', KEYS[1]) }
 `);
 
-/** Counters of rates in Redis. Each window is a key of its own, so that a cluster spreads them. */
+/** Rate counters in Redis. Each window has its own key, so that a cluster distributes them. */
 export class RedisRateCounters implements RateCounters {
   readonly #connection: RedisConnection;
 
@@ -29,7 +29,7 @@ export class RedisRateCounters implements RateCounters {
   }
 
   async #take({ key, requests, windowMs, wanted }: RateAsk): Promise<RateGrant> {
-    // The name of the key does not show the address or the id of the caller.
+    // A hash, so that the key does not reveal the address or the id of the caller.
     const name = `${this.#connection.settings.prefix}rate:${(await sha256Hex(key)).slice(0, 32)}`;
     const args = [requests, Math.round(windowMs), wanted];
     const [granted, left, endsInMs] = (await this.#connection.run(TAKE, [name], args)) as [number, number, number];

@@ -1,10 +1,10 @@
 import { logRetentionMs, PARTITIONS, type Retention, type Swept } from 'parley-a2a/storage-engine';
 import type { RedisCalls } from './redis-calls.js';
 
-/** Rows that one script removes at most, so that other calls do not wait long. */
+/** Maximum number of rows that one script deletes, to keep scripts short. */
 const SLICE = 500;
 
-/** Removes tasks, logs and keys whose retention is over, partition by partition. Each script takes one slice. */
+/** Deletes tasks, logs and keys past their retention, partition by partition. Each script deletes one slice. */
 export class RedisRetention {
   readonly #calls: RedisCalls;
   #start = 0;
@@ -18,7 +18,7 @@ export class RedisRetention {
     const { keys } = this.#calls;
     const place = (partition: number) => ({ base: keys.base(partition), key: keys.count(partition) });
     const looks = await this.#calls.everywhere<0 | 1>('peekSweep', ages);
-    // The next sweep begins elsewhere, so that a limit starves no partition.
+    // The next sweep begins at another partition, so that the limit starves none.
     this.#start = (this.#start + 97) % PARTITIONS;
     const distance = (partition: number) => (partition - this.#start + PARTITIONS) % PARTITIONS;
     const due = looks

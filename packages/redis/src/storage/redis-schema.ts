@@ -2,17 +2,17 @@ import { StorageError } from 'parley-a2a/storage-engine';
 import { RedisConnection } from './redis-connection.js';
 import type { RedisSettings } from './redis-options.js';
 
-/** The version of the layout of the keys. A storage without a version has the first one. */
+/** The version of the layout of the keys. A storage without a version has version 1. */
 export const REDIS_SCHEMA = 1;
 
-/** The text of the version that a storage has. `null` if no server has opened it yet. */
+/** Reads the version of a storage as text. `null` if no server has opened it yet. */
 export function schemaText(connection: RedisConnection): Promise<string | null> {
   return connection.call((client) => client.get(keyOf(connection)));
 }
 
 /**
  * Connects to a storage. Writes its version if there is none.
- * @throws StorageError if the servers cannot be used, and for a version that is newer or not known.
+ * @throws StorageError if the servers cannot be used, and for a newer or unknown version.
  */
 export async function openChecked(settings: RedisSettings): Promise<RedisConnection> {
   const connection = await RedisConnection.open(settings);
@@ -27,7 +27,7 @@ export async function openChecked(settings: RedisSettings): Promise<RedisConnect
   }
 }
 
-/** Writes the version. Answers the version that another process has written meanwhile. */
+/** Writes the version. Returns the version that another process has written first, if any. */
 function writtenSchema(connection: RedisConnection): Promise<string | null> {
   return connection.call((client) => client.set(keyOf(connection), REDIS_SCHEMA, 'NX', 'GET'));
 }

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 
-/** A script for the server, which keeps it under its SHA-1 once it has run. */
+/** A script, which the server caches under its SHA-1 after the first run. */
 export interface RedisScript {
   readonly lua: string;
   readonly sha: string;
 }
 
-/** Makes a script of its text. */
+/** Makes a script from its text. */
 export function redisScript(lua: string): RedisScript {
   return { lua, sha: createHash('sha1').update(lua).digest('hex') };
 }

@@ -21,7 +21,7 @@ import { PEEK_SWEEP, SWEEP } from './sweep-script.js';
 import { PUT_KEY, PUT_TASK } from './transfer-scripts.js';
 import { CLAIM, PEEK, SET_ASIDE } from './turn-scripts.js';
 
-/** The bodies of all scripts; each one runs behind the prelude. */
+/** The bodies of all scripts; each one runs after the prelude. */
 const BODIES = {
   change: CHANGE,
   load: LOAD,
@@ -72,7 +72,7 @@ const LOOKS = [
 /** A script that runs for each partition. */
 export type Look = (typeof LOOKS)[number];
 
-/** The scripts of a storage. `every`: the looks at all partitions of one server in one script, in their order. */
+/** The scripts of a storage. `every`: the scripts for all partitions of one server, in one script each. */
 export interface RedisScripts {
   readonly one: Readonly<Record<keyof typeof BODIES, RedisScript>>;
   readonly every: Readonly<Record<Look, RedisScript>>;
@@ -89,7 +89,7 @@ export function redisScripts(time = SERVER_TIME): RedisScripts {
   return { one: Object.fromEntries(one), every: Object.fromEntries(every) } as unknown as RedisScripts;
 }
 
-/** Lua that runs a look for each partition. `ARGV[1]` is the beginning of the keys of partition 0. */
+/** Returns Lua that runs a body for each partition. `ARGV[1]` is the prefix of the keys of partition 0. */
 function everyPartition(body: string): string {
   return `
 local function look()

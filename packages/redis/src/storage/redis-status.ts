@@ -9,17 +9,20 @@ import { type RunCommands, serversOf, walkKeys } from './redis-walk.js';
 export interface RedisStatus {
   /** Hosts and ports. */
   readonly database: string;
-  /** The version of the keys, and the newest one that this version knows. 0: no server has opened the storage yet. */
+  /**
+   * The version of the keys, and the newest one that this version supports. 0: no server has opened the storage yet.
+   */
   readonly schema: number;
   readonly newestSchema: number;
-  /** Memory of the servers, also that of other data in them. */
+  /** Memory of the servers, including that of other data in them. */
   readonly bytes: number;
   /** Tasks by state; states without any are left out. */
   readonly tasks: Readonly<Partial<Record<TaskState, number>>>;
 }
 
 /**
- * Looks at a storage, also while servers use it. Changes nothing. It walks through all keys, because no list has them.
+ * Reads the status of a storage, even while servers use it. Changes nothing. Scans all keys, because no list contains
+ * them.
  * @throws OptionsError, or StorageError if the servers cannot be used.
  */
 export async function redisStatusOf(options: RedisOptions): Promise<RedisStatus> {
@@ -41,7 +44,7 @@ async function tasksByState(run: RunCommands, prefix: string): Promise<RedisStat
   for await (const { server, keys } of walkKeys(run, prefix, `{p*}${KEY.state}*`)) {
     const sizes = await run(() => Promise.all(keys.map((key) => server.zcard(key))));
     for (const [at, key] of keys.entries()) {
-      // The number of the state stands between the kind of the key and its scope.
+      // The number of the state is between the kind of the key and its scope.
       const state = Number.parseInt(key.slice(key.indexOf(`}${KEY.state}`) + 1 + KEY.state.length), 10);
       counts.set(key, [state, sizes[at] ?? 0]);
     }

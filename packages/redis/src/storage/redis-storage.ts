@@ -58,7 +58,7 @@ import type { RedisHead } from './task-texts.js';
 import { TurnClaims } from './turn-claims.js';
 import { UnreadableTasks } from './unreadable-tasks.js';
 
-/** The parts of which a storage is made. */
+/** The parts of a storage. */
 interface RedisStorageOptions {
   readonly runner: ScriptRunner;
   readonly run: RunCommands;
@@ -66,15 +66,15 @@ interface RedisStorageOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly durability: 'power-loss' | 'process';
-  /** For the operator: the promises that the servers cannot keep. */
+  /** One sentence for the operator for each guarantee that the servers cannot give. */
   readonly warnings?: readonly string[];
   readonly wakeups?: PlacedWakeups;
   readonly rateCounters?: RateCounters;
-  /** Bytes that the logs of finished tasks may take in one partition. */
+  /** Maximum bytes of the logs of finished tasks in one partition. */
   readonly eventLogBytes?: number;
   /** Lua for the storage's time. Tests replace it. */
   readonly time?: string;
-  /** Longest time between two looks at all partitions. */
+  /** Maximum interval in ms between two scans of all partitions for work. */
   readonly scanMs?: number;
 }
 
@@ -82,8 +82,8 @@ const EVENT_LOG_BYTES = 67_108_864;
 const LOG_BYTES = 16_777_216;
 
 /**
- * Keeps everything in Redis or Valkey, for any number of processes. Each write is one script on one partition, see
- * `redis-keys.ts`. The engine decides about a task. The script writes the decision if the task has not changed since.
+ * Stores everything in Redis or Valkey, for any number of processes. Each write is one script on one partition, see
+ * `redis-keys.ts`. The engine decides about a task. The script writes the decision if the task is unchanged.
  */
 export class RedisStorage implements TaskStorage {
   readonly shared = true;
@@ -190,12 +190,12 @@ export class RedisStorage implements TaskStorage {
     return this.#open.run(() => this.#engine.begin(turn, attempt));
   }
 
-  /** Each turn is a call of its own, so that a failure with one fails no other. */
+  /** One call for each turn, so that a failure of one does not affect others. */
   renew({ leaseMs, turns }: Lease & { readonly turns: readonly HeldTurn[] }): Promise<readonly Renewal[]> {
     return this.#open.run(async () => {
       const answers = await Promise.allSettled(turns.map((turn) => this.#engine.renew(turn, leaseMs)));
       const [first] = answers;
-      // Nothing can be said about any turn: the storage itself has failed.
+      // If every call failed, the storage itself has failed.
       if (first?.status === 'rejected' && answers.every(({ status }) => status === 'rejected')) throw first.reason;
       return answers.map((answer): Renewal => {
         if (answer.status === 'fulfilled') return answer.value;

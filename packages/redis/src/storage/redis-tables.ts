@@ -18,7 +18,7 @@ import type { StoredTasks } from './stored-tasks.js';
 import { headOf, type KnownHead, type RedisHead, recordText, storedOf, type TaskContent } from './task-texts.js';
 import type { UnreadableTasks } from './unreadable-tasks.js';
 
-/** The rows of a question as the scripts answer them. */
+/** The rows of a question as returned by the scripts. */
 type RowsAnswer = readonly [
   now: string,
   isBlocked: 0 | 1,
@@ -66,7 +66,7 @@ export class RedisTables implements SharedTables<RedisHead> {
     const { task, before } = change;
     const place = this.#calls.keys.ofTask(task);
     const texts = new ChangeTexts(change, this.#limits);
-    // The key and the configuration come with the change, and the script knows the records to compare.
+    // The key and the configuration are parts of the change, and the script has the records to compare.
     const { cancel, configId } = question;
     const asked = questionFields({
       task,
@@ -78,7 +78,7 @@ export class RedisTables implements SharedTables<RedisHead> {
     const contextId = change.create?.task.contextId ?? before?.contextId;
     if (answer === 1) return { kind: 'committed', head: { ...texts.head, contextId, hasEnded: false }, isDue: false };
     if (answer[0] === 0) {
-      // A message that may have come before is looked for by another call.
+      // A message that may be a repeat is searched for by a separate call.
       return question.sameTurn === undefined ? { kind: 'moved', rows: rowsOf(question, answer[1]) } : { kind: 'moved' };
     }
     const [, text, now, isDue, content, request] = answer;

@@ -18,7 +18,7 @@ import { openChecked } from './redis-schema.js';
 import { walkKeys } from './redis-walk.js';
 import { headOf, headTextOf } from './task-texts.js';
 
-/** Redis as the target of a copy. Each task is written by itself, because it has a partition of its own. */
+/** Redis as the target of a copy. Each task is written separately, because it has its own partition. */
 export class RedisTransfer implements TransferTarget {
   readonly #connection: RedisConnection;
   readonly #calls: RedisCalls;
@@ -29,7 +29,7 @@ export class RedisTransfer implements TransferTarget {
   }
 
   /**
-   * Connects. It cannot keep servers away that start during the copy.
+   * Connects. It cannot exclude servers that start during the copy.
    * @throws StorageError if the servers cannot be used, or a server has used the storage in the last seconds.
    */
   static async open(options: RedisOptions): Promise<RedisTransfer> {
@@ -42,7 +42,7 @@ export class RedisTransfer implements TransferTarget {
     throw inUseError(connection.settings.subject);
   }
 
-  /** Looks at all tasks and keys, because no list has them all. */
+  /** Scans all keys, because no list contains all tasks and keys. */
   async counts(): Promise<TransferCounts> {
     const counts = { tasks: 0, records: 0, turns: 0, pushConfigs: 0, keys: 0 };
     await this.#each(KEY.task, async (server, keys) => {
@@ -114,10 +114,10 @@ export class RedisTransfer implements TransferTarget {
     return (await this.#calls.run<0 | 1>('putTask', place, args)) === 1;
   }
 
-  /** Goes through the keys of one kind on all servers. */
+  /** Iterates over the keys of one kind on all servers. */
   async #each(kind: string, look: (server: Redis, keys: readonly string[]) => Promise<void>): Promise<void> {
     const connection = this.#connection;
-    // A walk may name a key twice.
+    // A scan may return a key twice.
     const seen = new Set<string>();
     const walk = walkKeys((commands) => connection.call(commands), connection.settings.prefix, `{p*}${kind}*`);
     for await (const { server, keys } of walk) {
@@ -135,7 +135,7 @@ function answersOf(found: readonly (readonly [Error | null, unknown])[] | null):
   });
 }
 
-/** A record as an element of a log: see `recordText`. */
+/** Returns a record as an element of a log: see `recordText`. */
 function elementOf({ turn, event, history, metadata }: RecordTexts): string {
   if (history === null && metadata === null) return `${turn}\n${event}`;
   return `${turn}\n${event}\n${history ?? ''}${metadata === null ? '' : `\n${metadata}`}`;
@@ -159,7 +159,7 @@ function headText(task: CopiedTask, records: readonly string[]): string {
   });
 }
 
-/** The head of a queue of deliveries. The script puts epoch, lease and order in the place of `@`. */
+/** Returns the head of a delivery queue. The script replaces `@` by epoch, lease and order. */
 function queueText({ position, dueAt, attempts, lastStatus, parked }: CopiedPushConfig): string {
   const due = dueAt === null ? -1 : Math.ceil(dueAt);
   return `${position} ${due} ${attempts} ${lastStatus ?? -1} @ ${parked === null ? 0 : 1} ${JSON.stringify([null, parked])}`;

@@ -11,12 +11,12 @@ import type { RedisClient } from './redis-clients.js';
 import type { RedisConnection } from './redis-connection.js';
 import { type PlacedListener, readWakeups, WakeupBatch } from './wakeup-batch.js';
 
-/** Time between two attempts to subscribe, and between two looks at a silent connection. */
+/** Interval in ms between attempts to subscribe, and between checks of an idle connection. */
 const LOOK_MS = 5_000;
-/** Wake-ups for other processes wait for company at most so long. */
+/** Maximum time in ms that wake-ups for other processes wait to share a message. */
 const TOGETHER_MS = 10;
 
-/** Wake-ups that name the partition of the work. */
+/** Wake-ups with the partition of the work. */
 export interface PlacedWakeups extends Wakeups {
   workReady(agent: string, partition?: number): void;
   deliveryReady(agent: string, partition?: number): void;
@@ -26,7 +26,7 @@ export interface PlacedWakeups extends Wakeups {
 
 /**
  * Wake-ups between all processes on one Redis. This process gets its own at once, the others by messages. A cluster has
- * a channel for each partition, so that a message stays on one server. Subscriptions have connections of their own.
+ * a channel for each partition, so that a message stays on one server. Subscriptions have separate connections.
  */
 export class RedisWakeups implements PlacedWakeups {
   readonly #local = new LocalWakeups();
@@ -44,7 +44,7 @@ export class RedisWakeups implements PlacedWakeups {
   #isDue = false;
   #isClosed = false;
 
-  /** Subscribes. While that fails it tries again, and wake-ups of other processes are lost. */
+  /** Subscribes. Failed attempts are repeated; until then, wake-ups of other processes are lost. */
   constructor(connection: RedisConnection) {
     const { clients, isCluster, settings } = connection;
     this.#connection = connection;
@@ -58,14 +58,14 @@ export class RedisWakeups implements PlacedWakeups {
       taskChanged: (key) => this.#local.taskChanged(key),
       cancelAsked: (key) => this.#local.cancelAsked(key),
       placed: (kind, agent, partition) => {
-        // The storage must know the partition before a claim follows.
+        // First of all, because the partition must be listed before a claim follows.
         for (const watcher of this.#watchers) watcher(kind, agent, partition);
         this.#local[kind](agent);
       },
     };
     const receive = (_: string, message: string) => readWakeups(message, this.#self, listener);
     const subscriber = this.#subscriber;
-    // The driver connects again by itself. In a cluster it also repeats the known subscriptions.
+    // The driver reconnects by itself. In a cluster it also repeats its subscriptions.
     subscriber.on('error', () => {});
     subscriber.on('message', receive);
     subscriber.on('smessage', receive);
@@ -100,12 +100,12 @@ export class RedisWakeups implements PlacedWakeups {
     this.#batchOf(partition).placed('deliveryReady', agent, partition);
   }
 
-  /** Tells a watcher in which partition another process has work. */
+  /** Calls a watcher with the partitions in which another process has work. */
   watchPlaces(watcher: PlacedListener['placed']): void {
     this.#watchers.add(watcher);
   }
 
-  /** Sends what waits, and ends the subscriptions. The connection must be open. */
+  /** Sends the waiting messages, and ends the subscriptions. The connection must still be open. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -115,7 +115,7 @@ export class RedisWakeups implements PlacedWakeups {
     this.#subscriber.disconnect();
   }
 
-  /** Subscribes to what is missing. A silent connection is noticed by a PING without an answer. */
+  /** Repeats failed subscriptions. Detects a dead connection by a PING without an answer. */
   async #look(): Promise<void> {
     const subscriber = this.#subscriber;
     this.#cancelLook?.();
@@ -165,12 +165,12 @@ export class RedisWakeups implements PlacedWakeups {
         this.#connection.isCluster ? client.spublish(channel, text) : client.publish(channel, text),
       ),
     );
-    // A message that is lost costs time only.
+    // A lost message only delays its receivers.
     await Promise.allSettled(sent);
   }
 }
 
-/** The channel of a wake-up that names no partition. */
+/** Returns the channel of a wake-up without a partition. */
 function placeOf(agent: string): number {
   return partitionOf({ agent, tenant: '', owner: null });
 }

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { RedisClient } from './redis-clients.js';
 
-/** Runs commands that are no scripts. */
+/** Runs commands other than scripts. */
 export type RunCommands = <T>(commands: (client: RedisClient) => Promise<T>) => Promise<T>;
 
 /** Keys of one server. */
@@ -10,13 +10,10 @@ interface WalkedKeys {
   readonly keys: readonly string[];
 }
 
-/** Keys that one command looks at. */
+/** Number of keys that one command scans. */
 const SCANNED = 1_000;
 
-/**
- * Walks through the keys of all servers that begin with a text. Behind it `pattern` follows. A walk may name a key
- * twice.
- */
+/** Scans the keys of all servers with a prefix, followed by `pattern`. A scan may return a key twice. */
 export async function* walkKeys(run: RunCommands, beginning: string, pattern = '*'): AsyncGenerator<WalkedKeys> {
   const match = `${beginning.replace(/[*?[\]\\^-]/g, '\\$&')}${pattern}`;
   for (const server of await serversOf(run)) {
@@ -29,7 +26,7 @@ export async function* walkKeys(run: RunCommands, beginning: string, pattern = '
   }
 }
 
-/** The servers that take writes. */
+/** Returns the servers that accept writes. */
 export function serversOf(run: RunCommands): Promise<readonly Redis[]> {
   return run(async (client): Promise<readonly Redis[]> => ('nodes' in client ? client.nodes('master') : [client]));
 }

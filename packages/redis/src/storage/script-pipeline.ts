@@ -7,7 +7,10 @@ import type { RedisScript } from './redis-script.js';
 
 /** The connection that sends the batches. */
 interface BatchConnection extends ScriptRunner {
-  /** @throws StorageError if one of the commands fails, or an answer does not come in time. */
+  /**
+   * Runs commands.
+   * @throws StorageError if one fails, or an answer does not come in time.
+   */
   call<T>(commands: (client: RedisClient) => Promise<T>): Promise<T>;
 }
 
@@ -22,20 +25,21 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** Scripts and bytes of one batch at most. */
+/** Maximum number of scripts, and of bytes, in one batch. */
 const BATCH_CALLS = 256;
 const BATCH_BYTES = 1_048_576;
 
 /**
- * Sends the scripts of one tick together, in the order of the calls. The server commits them together, too: with
- * `appendfsync always` they share one fsync. In a cluster each script is sent by itself, because its server may change.
+ * Sends the scripts of one tick together, in the order of the calls. The server also commits them together: with
+ * `appendfsync always` they share one fsync. In a cluster each script is sent on its own, because its server may
+ * change.
  */
 export class ScriptPipeline implements ScriptRunner {
   readonly isCluster: boolean;
   readonly #connection: BatchConnection;
   readonly #clock: Pick<Clock, 'soon'>;
   readonly #watchers = new Set<(calls: number) => void>();
-  /** Scripts that the server knows, as far as this process can tell. */
+  /** Scripts that the server probably has cached. */
   readonly #known = new Set<string>();
   #waiting: Waiting[] = [];
   #bytes = 0;
@@ -56,7 +60,7 @@ export class ScriptPipeline implements ScriptRunner {
     });
   }
 
-  /** Calls the watcher with the count of scripts of each batch. The returned function ends that. */
+  /** Calls the watcher with the number of scripts of each batch. The returned function removes the watcher. */
   watch(watcher: (calls: number) => void): () => void {
     this.#watchers.add(watcher);
     return () => void this.#watchers.delete(watcher);
@@ -80,7 +84,7 @@ export class ScriptPipeline implements ScriptRunner {
         const pipeline = client.pipeline();
         for (const waiting of batch) this.#add(pipeline, waiting);
         const found = (await pipeline.exec()) ?? [];
-        // Nothing of the batch was done: the connection has failed, or the server takes no writes.
+        // No script of the batch was executed: the connection has failed, or the server accepts no writes.
         const failures = found.flatMap(([error]) => (error === null || isUnknownScript(error) ? [] : [error]));
         if (failures.length === batch.length) throw failures[0];
         return found;
@@ -92,7 +96,7 @@ export class ScriptPipeline implements ScriptRunner {
     for (const watcher of this.#watchers) watcher(batch.length);
   }
 
-  /** The first call of a script brings its text, so that no later call overtakes it. */
+  /** The first call of a script sends its text, so that no later call overtakes it. */
   #add(pipeline: ChainableCommander, { script, keys, args }: Waiting): void {
     if (this.#known.has(script.sha)) {
       pipeline.evalsha(script.sha, keys.length, ...keys, ...args);
@@ -110,7 +114,7 @@ export class ScriptPipeline implements ScriptRunner {
     if (error === null) {
       resolve(value);
     } else if (isUnknownScript(error)) {
-      // The server has lost its scripts, and ran nothing.
+      // The server has lost its cached scripts, and executed nothing.
       this.#known.clear();
       this.#connection.run(script, keys, args).then(resolve, reject);
     } else {

@@ -3,10 +3,10 @@ import { KEY_LUA } from './key-lua.js';
 import { REMOVE } from './read-scripts.js';
 import { KEY } from './redis-keys.js';
 
-/** Ended tasks that one script looks at, with those whose log a delivery needs. */
+/** Maximum number of finished tasks that one script reads, including those whose log a delivery needs. */
 const LOOKED_AT = 500;
 
-/** Says whether a partition has anything to sweep. ARGV: the ages of tasks and of logs. Answers 1 or 0. */
+/** Checks whether a partition has anything to delete. ARGV: the ages of tasks and of logs. Returns 1 or 0. */
 export const PEEK_SWEEP = `
 local time = now()
 local function has(key, from, to)
@@ -19,8 +19,8 @@ return is_due and 1 or 0
 `;
 
 /**
- * Removes what a partition no longer has to keep: expired keys, then logs, then tasks. ARGV: the ages of tasks and of
- * logs, and the count of rows at most. Answers the counts of tasks, records and keys.
+ * Deletes the rows of a partition past their retention: expired keys, then logs, then tasks. ARGV: the ages of tasks
+ * and of logs, and the maximum number of rows. Returns the numbers of tasks, records and keys.
  */
 export const SWEEP = `${DROP_LOG}${REMOVE}${KEY_LUA}
 local time, left = now(), tonumber(ARGV[4])

@@ -30,14 +30,14 @@ type ListAnswer = readonly [
 ];
 type CountAnswer = readonly [count: number, time?: string, id?: string, rest?: string];
 
-/** Tasks that one script looks at. It then takes a few milliseconds, and other calls are served. */
+/** Maximum number of tasks that one script reads. It then takes a few milliseconds, and does not block other calls. */
 const LOOKED_AT = 2_000;
-/** Tasks that a total looks at, before it is estimated. */
+/** Maximum number of tasks that are counted for a total. Above it, the total is estimated. */
 const COUNTED = 20_000;
-/** Partitions that are asked at the same time. */
+/** Number of partitions that are read concurrently. */
 const TOGETHER = 64;
 
-/** The lists of tasks. A list that has to look at many tasks takes several scripts. */
+/** The lists of tasks. A list over many tasks needs several scripts. */
 export class RedisTaskLists {
   readonly #calls: RedisCalls;
   readonly #unreadable: UnreadableTasks;
@@ -54,7 +54,7 @@ export class RedisTaskLists {
 
   async abandoned(agents: readonly string[], waitedMs: number, limit: number): Promise<readonly StoredTask[]> {
     if (agents.length === 0 || limit <= 0) return [];
-    // Tasks that cannot be read may stand before all others.
+    // Repeated with a higher limit, because tasks that cannot be read may come first.
     for (let wanted = limit; ; wanted *= 2) {
       const { found, isCut } = await this.#waiting(agents, waitedMs, wanted);
       const tasks = await this.#readAll(found, limit);
@@ -62,7 +62,7 @@ export class RedisTaskLists {
     }
   }
 
-  /** The tasks that wait for their callers, so many of each partition at most. */
+  /** Returns the tasks that wait for their callers, at most `limit` of each partition. */
   async #waiting(
     agents: readonly string[],
     waitedMs: number,
@@ -88,7 +88,7 @@ export class RedisTaskLists {
     return { found: found.map(({ key }) => key), isCut };
   }
 
-  /** Reads tasks in their order, up to a limit, and up to the bound of a page in bytes. */
+  /** Reads tasks in their order, up to a limit, and up to the maximum bytes of a page. */
   async #readAll(found: readonly TaskKey[], limit: number): Promise<readonly StoredTask[]> {
     const { keys } = this.#calls;
     const budget = new PageBudget(ABANDONED_BYTES);
@@ -99,7 +99,7 @@ export class RedisTaskLists {
       const [now, content] = await this.#calls.run<readonly [string, TaskContent | null]>('readTask', place, [
         place.name,
       ]);
-      // A task that goes on meanwhile has a turn, and is refused where it is ended.
+      // The task may have a turn now. Then the later write that would end it is refused.
       if (content === null) continue;
       if (!budget.takes(bytesOf(content))) break;
       const task = this.#unreadable.readable(key, () => storedOf(key, content, Number(now)));
@@ -162,7 +162,7 @@ export class RedisTaskLists {
   }
 }
 
-/** The arguments of `WALK`. An empty text stands for what is absent. */
+/** Returns the arguments of `WALK`. An empty text means absent. */
 function walkFields(place: ScopePlace, query: TaskQuery, cursor: ListCursor | undefined): readonly (string | number)[] {
   const { orderBy, contextId, states = [] } = query;
   return [

@@ -12,8 +12,8 @@ import {
 } from 'parley-a2a/storage-engine';
 
 /**
- * The numbers in the head of a task, in their order, with spaces between them. `queue`: the turns that wait or run with
- * commas between them, or a hyphen. The fields from `epoch` to `queue` decide whether an append of chunks is plain.
+ * The numbers in the head of a task, in order, separated by spaces. `queue`: the waiting and running turns separated by
+ * commas, or a hyphen. The fields from `epoch` to `queue` decide whether an append of chunks is plain.
  */
 const HEAD_FIELDS = [
   'version',
@@ -33,27 +33,27 @@ const HEAD_FIELDS = [
 ] as const;
 type HeadField = (typeof HEAD_FIELDS)[number];
 
-/** The place of each number. */
+/** The index of each number. */
 const PLACE = Object.fromEntries(HEAD_FIELDS.map((field, at) => [field, at])) as Readonly<Record<HeadField, number>>;
 
-/** The fields of a head that scripts answer: the numbers, the node, and the context id as JSON. */
+/** The fields of a head as returned by scripts: the numbers, the node, and the context id as JSON. */
 export type KnownHead = readonly [numbers: string | null, node: string | null, context: string | null];
 
-/** The head of a task as it is kept. */
+/** The stored head of a task. */
 export interface RedisHead extends SharedHead {
-  /** The text of the numbers, as it is kept. A change compares all of it. */
+  /** The stored text of the numbers. A change compares all of it. */
   readonly text: string;
-  /** The status time. */
+  /** The status time, in ms since the epoch. */
   readonly since: number;
   readonly createdAt: number;
-  /** The time of the end; 0 for a task that goes on. */
+  /** The time of the end; 0 for an open task. */
   readonly endedAt: number;
-  /** About the bytes of its records. */
+  /** Approximate bytes of its records. */
   readonly bytes: number;
   readonly configs: number;
 }
 
-/** Reads the head of a task; undefined if there is no such task. */
+/** Parses the head of a task; undefined if there is no such task. */
 export function headOf([numbers, node, context]: KnownHead): RedisHead | undefined {
   if (numbers === null) return undefined;
   const texts = numbers.split(' ');
@@ -81,7 +81,7 @@ export function headOf([numbers, node, context]: KnownHead): RedisHead | undefin
   };
 }
 
-/** The text of a head from its members. */
+/** Returns the text of a head from its members. */
 export function headTextOf(head: Omit<RedisHead, 'text' | 'contextId' | 'hasEnded'>): string {
   const { holder, queue } = head;
   const numbers: Readonly<Record<HeadField, number | string>> = {
@@ -105,7 +105,7 @@ export function headTextOf(head: Omit<RedisHead, 'text' | 'contextId' | 'hasEnde
   return text;
 }
 
-/** The fields of a task, and its records behind its snapshot. */
+/** The fields of a task, and its records after the snapshot. */
 export type TaskContent = readonly [
   fields: readonly [
     numbers: string,
@@ -123,8 +123,8 @@ export type TaskContent = readonly [
 ];
 
 /**
- * The task of a content, and its head.
- * @throws Error if a text of it cannot be read.
+ * Parses the task of a content, and its head.
+ * @throws Error if a text of it is invalid.
  */
 export function taskOf(id: string, [fields, records]: TaskContent): { readonly head: RedisHead; readonly task: Task } {
   const [numbers, node, context, status, metadata, snapshotSeq, snapshotStatus, snapshotMetadata, ...large] = fields;
@@ -147,20 +147,20 @@ export function taskOf(id: string, [fields, records]: TaskContent): { readonly h
   return { head, task: TaskBuilder.replay(id, undefined, log) };
 }
 
-/** The stored task of a content at a time of the storage. */
+/** Returns the stored task of a content as of a time of the storage. */
 export function storedOf({ scope, id }: TaskKey, content: TaskContent, now: number): StoredTask {
   const { head, task } = taskOf(id, content);
   return storedTask({ scope, task }, head, now);
 }
 
-/** A record as an element of a log. JSON has no line breaks. */
+/** Returns a record as an element of a log. JSON has no line breaks. */
 export function recordText({ turn, text, history, metadata }: LogRecord): string {
   if (history === undefined && metadata === undefined) return `${turn}\n${text}`;
   const more = history === undefined ? '' : JSON.stringify(history);
   return `${turn}\n${text}\n${more}${metadata === undefined ? '' : `\n${JSON.stringify(metadata)}`}`;
 }
 
-/** The record of an element of a log. */
+/** Parses an element of a log. */
 export function recordOf(seq: number, element: string): LogRecord {
   const [turn, event = '', history, metadata = null] = element.split('\n');
   return LogRecord.parse({ seq, turn: Number(turn), event, history: history || null, metadata });

@@ -2,14 +2,14 @@ import { KEY_LUA } from './key-lua.js';
 import { NEXT_PLACE_LUA } from './lua-prelude.js';
 import { KEY } from './redis-keys.js';
 
-/** Elements of a log that one command writes at most. */
+/** Maximum number of log elements that one command writes. */
 const CHUNK = 200;
 
 /**
- * Puts a copied task there with all that hangs on it. ARGV: NAME, SCOPE, AGENT, the id, the head, context, status,
- * metadata, history and artifacts. Then come the counts of its records, turns and configurations, and these one after
- * another. A turn has 6 fields, a configuration 4. An empty text stands for what is absent.
- * Answers 1, or 0 if the id is taken.
+ * Inserts a copied task with everything that belongs to it. ARGV: NAME, SCOPE, AGENT, the id, the head, context,
+ * status, metadata, history and artifacts. Then the numbers of its records, turns and configurations, followed by
+ * these. A turn has 6 fields, a configuration 4. An empty text means absent.
+ * Returns 1, or 0 if the id exists.
  */
 export const PUT_TASK = `
 local task, name, scope, agent, id = KEYS[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
@@ -84,7 +84,7 @@ call('HSET', task, 'h', text_of(head))
 return 1
 `;
 
-/** Puts a copied key there, unless its scope has one. ARGV: SCOPE, the key, expiry, digest, NAME, turn and reply. */
+/** Inserts a copied key, unless its scope has it. ARGV: SCOPE, the key, expiry, digest, NAME, turn and reply. */
 export const PUT_KEY = `${KEY_LUA}
 local scope, key, time = ARGV[2], ARGV[3], now()
 if not read_key(key, scope) then

@@ -19,7 +19,7 @@ type ClaimedTurn = readonly [name: string, attempts: string, handOvers: string, 
 
 type ClaimAnswer = readonly [turns: readonly ClaimedTurn[], more: 0 | 1];
 
-/** The claim of a turn that a node holds now. */
+/** Returns the claim of a turn that a node holds now. */
 function readClaim(
   { scope, id }: TaskKey,
   [, attempts, handOvers, texts, content]: ClaimedTurn,
@@ -32,16 +32,16 @@ function readClaim(
   return { claim: claimOf({ scope, task, seq }, { turn: holder?.turn ?? 0, epoch, began }, turn), head };
 }
 
-/** The parts of a storage that claims of turns need. */
+/** The dependencies of the claims of turns. */
 interface TurnClaimsOptions {
   readonly calls: RedisCalls;
   readonly work: WorkPlaces;
   readonly unreadable: UnreadableTasks;
-  /** Is called with each task whose turn this process has just claimed. */
+  /** Called with each task whose turn this process has just claimed. */
   readonly claimed: (task: TaskKey, head: RedisHead) => void;
 }
 
-/** Claims turns of all partitions, and asks only those that may have one. */
+/** Claims turns of all partitions, but only calls those that may have one. */
 export class TurnClaims {
   readonly #calls: RedisCalls;
   readonly #work: WorkPlaces;
@@ -69,7 +69,7 @@ export class TurnClaims {
     const partitions = await this.#work.places(agents);
     for (const partition of partitions) {
       if (claims.length > 0 && (claims.length >= limit || bytes >= maxBytes)) return { claims, more: true };
-      // A wake-up that comes from now on names the partition again.
+      // Called before the claim, so that a later wake-up adds the partition again.
       this.#work.asked(partition, agents);
       const wanted = { ...request, limit: limit - claims.length, maxBytes: maxBytes - bytes };
       const found = await this.#claimIn(partition, wanted, undefined).catch((error: unknown) => {

@@ -1,8 +1,8 @@
 import { KEY } from './redis-keys.js';
 
 /**
- * Claims turns of one partition. A node may claim a task as `isClaimable` says. Answers the claimed turns, and
- * whether a limit cut them short.
+ * Claims turns of one partition by the rule `isClaimable`. Returns the claimed turns, and whether a limit ended the
+ * list.
  */
 export const CLAIM = `
 local node, lease_ms, limit, max_bytes, only = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6]
@@ -88,7 +88,7 @@ end
 return { claims, more }
 `;
 
-/** Counts the turns of some agents that wait in a partition, and those whose lease has ended. */
+/** Counts the waiting turns of some agents in a partition, and those with an expired lease. */
 export const PEEK = `
 local time = num(now())
 local count = 0
@@ -100,8 +100,8 @@ return { count }
 `;
 
 /**
- * Takes a turn that was just claimed, and that cannot be read, out of what can be claimed. Its holder gives it up. The
- * head must be as the claim left it. ARGV: NAME, AGENT, and the head.
+ * Excludes a claimed turn that cannot be read from further claims. Its holder releases it. The head must be unchanged
+ * since the claim. ARGV: NAME, AGENT, and the head.
  */
 export const SET_ASIDE = `
 local task, name, agent = KEYS[1], ARGV[2], ARGV[3]

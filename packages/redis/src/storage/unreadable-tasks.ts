@@ -2,7 +2,7 @@ import { type Logger, type TaskKey, ToldTasks } from 'parley-a2a/storage-engine'
 import type { RedisCalls } from './redis-calls.js';
 import type { TaskContent } from './task-texts.js';
 
-/** Claimed turns whose texts cannot be read. They are taken out of the queue, and the log hears of them. */
+/** Claimed turns whose texts cannot be read. They are removed from the queue, and their tasks are logged. */
 export class UnreadableTasks extends ToldTasks {
   readonly #calls: RedisCalls;
 
@@ -11,7 +11,7 @@ export class UnreadableTasks extends ToldTasks {
     this.#calls = calls;
   }
 
-  /** Reads something of a task that was just claimed. If that fails, the turn is set aside: no node claims it again. */
+  /** Reads data of a task that was just claimed. If that fails, the turn is excluded from further claims. */
   async apart<R>(key: TaskKey, [fields]: TaskContent, read: () => R): Promise<R | undefined> {
     try {
       return read();

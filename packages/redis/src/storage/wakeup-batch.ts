@@ -1,6 +1,6 @@
 import { PARTITIONS, type TaskKey, type WakeupListener } from 'parley-a2a/storage-engine';
 
-/** A wake-up that other processes get: its kind with the agent and the partition, or with the task. */
+/** A wake-up for other processes: its kind with the agent and the partition, or with the task. */
 type Entry =
   | readonly [kind: PlacedKind, agent: string, partition: number]
   | readonly [kind: TaskKind, agent: string, tenant: string, owner: string | null, id: string];
@@ -11,16 +11,16 @@ type TaskKind = 'taskChanged' | 'cancelAsked';
 
 /** Receives the wake-ups of other processes. */
 export interface PlacedListener extends Pick<WakeupListener, TaskKind> {
-  /** Work of an agent can be claimed in this partition. */
+  /** Called when work of an agent can be claimed in this partition. */
   placed(kind: PlacedKind, agent: string, partition: number): void;
 }
 
-/** Wake-ups in one message at most. */
+/** Maximum number of wake-ups in one message. */
 const MOST = 500;
-/** Longer messages come from no process of this storage. */
+/** Maximum length of a message. Longer ones are not from a process of this storage. */
 const LONGEST = 4_194_304;
 
-/** Different wake-ups that wait for their message. */
+/** Distinct wake-ups that wait for their message. */
 export class WakeupBatch {
   readonly #texts = new Set<string>();
 
@@ -36,7 +36,7 @@ export class WakeupBatch {
     this.#texts.add(JSON.stringify([kind, agent, partition] satisfies Entry));
   }
 
-  /** Takes the wake-ups out, as the texts of messages from `sender`. */
+  /** Removes the wake-ups, and returns the texts of messages from `sender`. */
   take(sender: string): readonly string[] {
     const all = [...this.#texts];
     this.#texts.clear();
@@ -49,8 +49,8 @@ export class WakeupBatch {
 }
 
 /**
- * Passes the wake-ups of a message to a listener, unless `self` sent it. Anyone who may publish can have written the
- * message: entries of another form are skipped.
+ * Passes the wake-ups of a message to a listener, unless `self` sent it. Invalid entries are skipped, because any
+ * client that may publish can have written the message.
  */
 export function readWakeups(message: string, self: string, listener: PlacedListener): void {
   if (message.length > LONGEST) return;

@@ -1,30 +1,30 @@
 import { type Clock, PARTITIONS } from 'parley-a2a/storage-engine';
 import type { RedisCalls } from './redis-calls.js';
 
-/** So often all partitions are asked whether they have work. Between that, wake-ups and known leases name them. */
+/** Interval in ms of scans of all partitions for work. Between them, wake-ups and known leases list the partitions. */
 const SCAN_MS = 1_000;
 
-/** Options of the places of one kind of work. */
+/** Options of `WorkPlaces`. */
 interface WorkPlacesOptions {
   /** The script that counts the work of a partition. */
   readonly peek: 'peek' | 'peekDeliveries';
   readonly clock: Pick<Clock, 'monotonic'>;
-  /** Longest time between two looks at all partitions. Default 1 s. */
+  /** Maximum interval in ms between two scans of all partitions. Default 1 s. */
   readonly scanMs?: number | undefined;
 }
 
 /**
- * The partitions that may have a turn, or a delivery, to claim. A look at all of them is one small script each. So it
- * comes rarely, and wake-ups name the partitions between two looks.
+ * The partitions that may have a turn, or a delivery, to claim. A scan runs one small script per partition. So it is
+ * rare, and wake-ups list the partitions between two scans.
  */
 export class WorkPlaces {
   readonly #calls: RedisCalls;
   readonly #peek: WorkPlacesOptions['peek'];
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #scanMs: number;
-  /** The partitions to ask, by agent. */
+  /** The partitions to claim from, by agent. */
   readonly #named = new Map<string, Set<number>>();
-  /** The agents of the last look, and its time. */
+  /** The agents of the last scan, and its time. */
   #looked: { readonly agents: string; readonly at: number } | undefined;
   #start = 0;
 
@@ -35,7 +35,7 @@ export class WorkPlaces {
     this.#scanMs = scanMs;
   }
 
-  /** A turn of this agent can be claimed in this partition. */
+  /** Must be called when a turn of this agent can be claimed in this partition. */
   ready(partition: number, agent: string): void {
     let named = this.#named.get(agent);
     if (named === undefined) {
@@ -45,7 +45,7 @@ export class WorkPlaces {
     named.add(partition);
   }
 
-  /** The partitions to ask, each time from another start. */
+  /** Returns the partitions to claim from, with a different start each time. */
   async places(agents: readonly string[]): Promise<readonly number[]> {
     const key = JSON.stringify(agents);
     const now = this.#clock.monotonic();
@@ -60,7 +60,7 @@ export class WorkPlaces {
     return [...found].sort((a, b) => distance(a) - distance(b));
   }
 
-  /** A partition is asked now. */
+  /** Must be called before a claim from a partition. */
   asked(partition: number, agents: readonly string[]): void {
     for (const agent of agents) this.#named.get(agent)?.delete(partition);
   }

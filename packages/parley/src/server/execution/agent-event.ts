@@ -22,7 +22,7 @@ const INPUTS: Readonly<Record<TaskState, AgentEventInput>> = {
   TASK_STATE_CANCELED: 'terminal',
 };
 
-/** The task of an event. */
+/** The ids of the task of an event. */
 export interface TaskAddress {
   readonly taskId: string;
   readonly contextId: string;
@@ -31,7 +31,7 @@ export interface TaskAddress {
 /** A message with the ids of its task. */
 export type AddressedMessage = Message & TaskAddress;
 
-/** The message with the ids of its task. In the history of a task that it has created, it has them already. */
+/** Returns the message with the ids of its task. A message that created the task has them already. */
 export function addressed(message: Message, { id, contextId = '', history }: Task): AddressedMessage {
   const first = history?.[0];
   if (first?.messageId === message.messageId && first.taskId === id && first.contextId === contextId) {
@@ -41,8 +41,8 @@ export function addressed(message: Message, { id, contextId = '', history }: Tas
 }
 
 /**
- * The event that an agent has published, if it is valid and about the task of its turn.
- * @throws InvalidAgentResponseError with the fault as its cause.
+ * Parses an event of an agent, and checks that it is about the task of the turn.
+ * @throws InvalidAgentResponseError with the cause.
  */
 export function readAgentEvent(event: unknown, address: TaskAddress): StreamResponse {
   if (!isStreamResponse(event)) {
@@ -59,20 +59,20 @@ function invalidEvent(fault: string): InvalidAgentResponseError {
   return beginAtCaller(new InvalidAgentResponseError(undefined, { cause }));
 }
 
-/** The state an event announces; `undefined` for an artifact. */
+/** Returns the state in an event; `undefined` for an artifact. */
 export function announcedState(event: TaskEvent): TaskState | undefined {
   if (event.statusUpdate !== undefined) return event.statusUpdate.status.state;
   return event.task !== undefined ? event.task.status.state : undefined;
 }
 
-/** The input of the turn that an event of its agent is. */
+/** Returns the turn input for an event of its agent. */
 export function inputOf(event: StreamResponse): AgentEventInput {
   if (event.message !== undefined) return 'message';
   const state = announcedState(event);
   return state === undefined ? 'chunk' : INPUTS[state];
 }
 
-/** A status of the task, without its time. */
+/** Returns a status event without its time. */
 export function statusEvent(
   address: TaskAddress,
   state: TaskState,
@@ -84,7 +84,9 @@ export function statusEvent(
   return { statusUpdate: { taskId, contextId, status, ...(metadata && { metadata }) } };
 }
 
-/** The fault of an event that belongs to another task, or that an agent may not publish. */
+/**
+ * Returns the fault of an event for another task, or of a kind that agents may not publish. Undefined if it has none.
+ */
 function foreign(event: StreamResponse, address: TaskAddress): string | undefined {
   if (event.message !== undefined) {
     const { taskId = address.taskId, contextId } = event.message;

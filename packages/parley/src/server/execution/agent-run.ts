@@ -8,7 +8,7 @@ import type { TurnContext } from './turn-context.js';
 import { type TurnEvents, TurnOverError } from './turn-events.js';
 import type { TurnInput } from './turn-state.js';
 
-/** The agent to call, its arguments, and the turn that it runs in. */
+/** The agent to call, its arguments, and its turn. */
 interface AgentRunOptions {
   readonly taskId: string;
   readonly executor: AgentExecutor;
@@ -16,21 +16,22 @@ interface AgentRunOptions {
   readonly events: TurnEvents;
   readonly uncaughtErrors: UncaughtErrors;
   readonly logger: Logger;
-  /** The agent threw outside of the promise that it has returned. It may still work. */
+  /** Called if the agent throws outside of the promise that it has returned. It may still run. */
   readonly onUncaughtError: () => void;
 }
 
 /**
- * The agent's code in one turn. Every error that it throws ends here: at once, later, or outside of its promise. The
- * object outlives the turn if code of the agent does.
+ * A call of the agent in one turn. Catches every error of the agent: synchronous, asynchronous, or outside of its
+ * promise.
+ * The object lives as long as code of the agent runs, which may be longer than the turn.
  */
 export class AgentRun implements UncaughtErrorScope {
   readonly #taskId: string;
   readonly #logger: Logger;
   readonly #uncaughtErrors: UncaughtErrors;
-  /** Absent after the agent was released. */
+  /** Absent after the release of the agent. */
   #options: AgentRunOptions | undefined;
-  /** Errors that the agent has got from the engine and need not handle. */
+  /** Errors of the engine that the agent need not handle. */
   #refusals: WeakSet<object> | undefined;
   #abortReason: Error | undefined;
 
@@ -41,22 +42,25 @@ export class AgentRun implements UncaughtErrorScope {
     this.#options = options;
   }
 
-  /** Runs the executor. Throws or rejects with the error of the agent. `undefined`: the agent has returned already. */
+  /**
+   * Runs the executor. Throws or rejects with the error of the agent. Returns `undefined` if the agent has returned
+   * already.
+   */
   execute(): Promise<unknown> | undefined {
     if (this.#options === undefined) return undefined;
     const { executor, context, events } = this.#options;
-    // Agents without types may return anything, also objects that only look like promises.
+    // Untyped agents may return anything, even objects that only look like promises.
     const returned: unknown = this.#uncaughtErrors.run(this, () => executor.execute(context, events));
     return returned === undefined ? undefined : Promise.resolve(returned);
   }
 
-  /** Tells the agent to stop. */
+  /** Aborts the signal of the agent. */
   abort(reason: Error): void {
     this.#abortReason ??= reason;
     this.#as(({ context }) => context.abort(reason));
   }
 
-  /** Tells the executor that its turn is canceled. Its errors are logged and change nothing. */
+  /** Calls the executor's `cancel`. Its errors are only logged. */
   cancel(): void {
     const refused = (error: unknown) =>
       this.#logger.error('cancel() of the agent failed', { taskId: this.#taskId, error });
@@ -67,14 +71,14 @@ export class AgentRun implements UncaughtErrorScope {
     }
   }
 
-  /** Notes the error that an event or a checkpoint was refused with. The agent need not handle it. */
+  /** Records the error of a refused event or checkpoint. The agent need not handle it. */
   refused(error: unknown): void {
     if (typeof error !== 'object' || error === null) return;
     this.#refusals ??= new WeakSet();
     this.#refusals.add(error);
   }
 
-  /** Logs an error that the executor threw after its turn was over. */
+  /** Logs an error that the executor threw after its turn had ended. */
   threwLate(error: unknown): void {
     const fields = { taskId: this.#taskId, error };
     if (this.#isRefusal(error) || this.#isAbort(error)) this.#logger.debug('agent stopped after its turn', fields);
@@ -88,7 +92,7 @@ export class AgentRun implements UncaughtErrorScope {
     this.#options?.onUncaughtError();
   }
 
-  /** Releases the agent: the object keeps nothing of the turn, and later errors are only logged. */
+  /** Releases the agent: the object drops all references to the turn, and later errors are only logged. */
   release(): void {
     this.#options = undefined;
   }
@@ -103,12 +107,12 @@ export class AgentRun implements UncaughtErrorScope {
     try {
       return error instanceof TurnOverError;
     } catch {
-      // Agents can throw objects that throw when they are read.
+      // Agents can throw objects whose getters throw.
       return false;
     }
   }
 
-  /** True if the error says that the agent has stopped because it was told to. */
+  /** True if the error is the abort that the engine has requested. */
   #isAbort(error: unknown): boolean {
     if (this.#abortReason === undefined) return false;
     try {
@@ -119,7 +123,7 @@ export class AgentRun implements UncaughtErrorScope {
   }
 }
 
-/** Agents can throw anything, including objects that throw when they are read. */
+/** Agents can throw anything, including objects whose getters throw. */
 export function levelOfThrown(error: unknown): 'error' | 'debug' {
   try {
     return failureLevel(error);
@@ -129,8 +133,8 @@ export function levelOfThrown(error: unknown): 'error' | 'debug' {
 }
 
 /**
- * The input of a turn whose agent has thrown a value. Agents can throw anything, including objects that throw when they
- * are read.
+ * Returns the turn input for a value that the agent has thrown. It may be anything, including an object whose getters
+ * throw.
  */
 export function inputOfThrown(thrown: unknown): Extract<TurnInput, `threw${string}`> {
   try {

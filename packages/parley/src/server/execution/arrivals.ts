@@ -2,15 +2,15 @@ import { LinkedList, type Place } from '../../runtime/linked-list.js';
 
 import { isSameTask, type TaskKey } from '../../store/task-key.js';
 
-/** A call to the storage whose answer may bring this process a turn. */
+/** A storage call whose answer may assign a turn to this process. */
 export class TurnArrival {
-  /** The task of the turn. Absent if the call can bring any turn. */
+  /** The task of the turn. Absent if the call can return any turn. */
   readonly key: TaskKey | undefined;
   /** Time of the call by the monotonic clock; 0 if no other process shares the storage. */
   readonly sentAt: number;
   readonly #ended: (arrival: TurnArrival) => void;
   #end: PromiseWithResolvers<void> | undefined;
-  /** Its place in the list of arrivals. */
+  /** Its position in the list of arrivals. */
   place: Place<TurnArrival> | undefined;
 
   constructor(
@@ -22,13 +22,13 @@ export class TurnArrival {
     this.#ended = ended;
   }
 
-  /** Resolves when the answer has come and its turns are registered. */
+  /** Resolves when the answer has arrived and its turns are registered. */
   get over(): Promise<void> {
     this.#end ??= Promise.withResolvers<void>();
     return this.#end.promise;
   }
 
-  /** Ends the arrival. Its turns are registered now, or none came. */
+  /** Ends the arrival: its turns are registered, or there were none. */
   end(): void {
     this.#ended(this);
     this.#end?.resolve();
@@ -36,8 +36,8 @@ export class TurnArrival {
 }
 
 /**
- * The running calls that may bring a turn. A cancel or a shutdown that finds no turn waits for them. Between the commit
- * of a claim and its answer, the storage already names this process as the holder.
+ * The calls in progress that may assign a turn. A cancel or a shutdown that finds no turn waits for them. Between the
+ * commit of a claim and its answer, the storage already names this process as the holder.
  */
 export class TurnArrivals {
   readonly #underWay = new LinkedList<TurnArrival>();
@@ -47,7 +47,7 @@ export class TurnArrivals {
     this.#now = now;
   }
 
-  /** Registers a call before it is made. The caller ends it. */
+  /** Registers a call before it is made. The caller must call `end`. */
   begin(key?: TaskKey): TurnArrival {
     const arrival = new TurnArrival({ key, sentAt: this.#now() }, ({ place }) => place && this.#underWay.remove(place));
     arrival.place = this.#underWay.add(arrival);
@@ -55,7 +55,7 @@ export class TurnArrivals {
   }
 
   /**
-   * Resolves when all calls have ended that may bring a turn of this task, or of any task without a key. Undefined if
+   * Resolves when all calls have ended that may assign a turn of this task; without `key`, of any task. Undefined if
    * there is none.
    */
   over(key?: TaskKey): Promise<unknown> | undefined {

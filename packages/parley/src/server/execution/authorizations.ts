@@ -27,38 +27,37 @@ interface WaitingTurn {
   readonly taskId: string;
   readonly whenEnded: Promise<void>;
   readonly held: HeldTurn | undefined;
-  /** Ends the turn, if it still waits. */
+  /** Ends the turn if it still waits. Returns false otherwise. */
   yieldToMessage(): boolean;
 }
 
-/** A turn whose agent asks for an authorization, and the context of its agent. */
+/** A turn whose agent requests an authorization, and the context of its agent. */
 export interface AskingTurn {
   readonly turn: Turn;
   readonly context: TurnContext;
 }
 
-/** The last question of a task in this process. */
+/** The latest question of a task in this process. */
 interface Waiting {
   readonly questionId: string;
   readonly turn: WaitingTurn;
-  /** The agent that waits. Absent for a turn that was taken over. */
+  /** The waiting agent. Absent for a turn that was taken over. */
   readonly agent: { readonly recipient: Recipient; readonly answer: PromiseWithResolvers<Authorization> } | undefined;
-  /** Runs the agent of a turn that was taken over. */
+  /** Restarts the agent of a turn that was taken over. */
   readonly runAgain: (() => void) | undefined;
 }
 
-/** A reply is dropped if its turn does not begin within this time. Its agent then asks again. */
+/** Time in ms after which a reply is dropped if its turn has not started. Its agent then asks again. */
 const REPLY_MS = 600_000;
-/** For so many lease times a process watches over a reply that it has left for another process. */
+/** Number of lease durations for which a process monitors a reply that it left for another process. */
 const FOLLOWED_LEASES = 3;
 
 /**
- * The authorizations that agents wait for. The storage keeps the hash of a state, its task and its caller context.
- *
- * A reply may arrive at any process. With keys, the storage keeps each reply, encrypted, and every process can read
- * it: an agent that runs again gets it again. Without keys the reply stays in memory. If the agent waits in another
- * process, the storage carries the reply, encrypted so that only that process can read it. If that process has ended,
- * the reply starts a turn of its own. If it is lost before the agent has used it, the agent asks again.
+ * The authorizations that agents wait for. The storage has the hash of each state, with its task and caller context.
+ * A reply may arrive at any process. With keys, the storage has each reply, encrypted for all processes: an agent gets
+ * it again after a retry. Without keys the reply stays in memory. If the agent waits in another process, the storage
+ * transfers the reply, encrypted for that process only. If that process has ended, the reply starts a new turn. If a
+ * reply is lost before the agent has used it, the agent asks again.
  */
 export class Authorizations {
   readonly #context: EngineContext;
@@ -66,9 +65,9 @@ export class Authorizations {
   readonly #questions: StoredQuestions;
   /** By task. */
   readonly #waiting = new Map<string, Waiting>();
-  /** Replies for agents that are yet to run again, by turn or by question. */
+  /** Replies for agents that will be restarted, by turn or by question. */
   readonly #replies = new Map<string, KeptReply>();
-  /** Replies that earlier attempts of a turn have got. */
+  /** Replies to earlier attempts of a turn. */
   readonly #earlier = new WeakMap<Turn, EarlierReplies>();
 
   constructor(context: EngineContext, turns: RunningTurns) {
@@ -78,9 +77,8 @@ export class Authorizations {
   }
 
   /**
-   * The authorization that an agent asks for. A turn that runs again gets the reply that an earlier attempt has got.
-   * Otherwise asks the caller, and waits for the answer. Rejects with the reason of the turn's signal when the turn is
-   * over.
+   * Returns the authorization for an agent. A retry gets the reply of the earlier attempt. Otherwise asks the caller,
+   * and waits for the answer. Rejects with the reason of the turn's signal when the turn has ended.
    * @throws AuthorizationError
    */
   async request(asking: AskingTurn, request: AuthorizationRequest): Promise<Authorization> {
@@ -143,8 +141,8 @@ export class Authorizations {
   }
 
   /**
-   * Watches over a turn that was taken over while its task waits for the answer to a question. `runAgain` is called
-   * once the answer is there.
+   * Monitors a turn that was taken over while its task waits for an answer. `runAgain` is called once the answer has
+   * arrived.
    */
   keep(turn: WaitingTurn, questionId: string, runAgain: () => void): void {
     const forget = this.#await({
@@ -160,7 +158,7 @@ export class Authorizations {
     this.look(keyOf(turn));
   }
 
-  /** Looks in the storage for replies, and for messages that take the place of a turn: of one task, or of all. */
+  /** Reads replies from the storage, and messages that replace a waiting turn: for one task, or for all. */
   look(key?: TaskKey): void {
     if (this.#waiting.size === 0) return;
     const waiting = key === undefined ? [...this.#waiting.values()] : [this.#waiting.get(taskKeyText(key))];
@@ -173,13 +171,13 @@ export class Authorizations {
     }
   }
 
-  /** Tells the process in which a turn waits for an authorization that a message of the caller takes its place. */
+  /** Notifies the process of a turn that waits for an authorization that a message of the caller replaces the turn. */
   async yieldElsewhere(key: TaskKey, turn: number): Promise<void> {
     await this.#questions.yield(key, turn);
     this.#context.storage.wakeups.taskChanged(key);
   }
 
-  /** The replies for the agent of a turn that runs again. */
+  /** Returns the replies for the agent of a retried turn. */
   #repliesFor({ scope, task, turn, caller }: Claim, context: TurnContext): EarlierReplies {
     const key = { scope, id: task.id };
     const taken = (place: string): KeptReply | undefined => {
@@ -202,8 +200,8 @@ export class Authorizations {
   }
 
   /**
-   * Hands a reply to the agent that asked for it. If its turn runs, that goes on, also in another process. If the turn
-   * was taken over, its agent runs again. Otherwise a new turn runs the agent on the same message. Resolves to the id
+   * Delivers a reply to the agent that asked for it. A running turn continues, in this or another process. If the turn
+   * was taken over, its agent is restarted. Otherwise a new turn runs the agent on the same message. Resolves to the id
    * of the task; `undefined` if the state is unknown, expired or used.
    */
   async reply(state: string, reply: AuthorizationReply): Promise<string | undefined> {
@@ -218,7 +216,7 @@ export class Authorizations {
     return stored.running ? this.#leave(received) : this.#resume(received, usedKey(asked));
   }
 
-  /** Registers the last question of a task. Returns the function that ends that. */
+  /** Registers the latest question of a task. Returns the function that removes it. */
   #await(waiting: Waiting): () => void {
     const text = taskKeyText(keyOf(waiting.turn));
     this.#waiting.set(text, waiting);
@@ -235,21 +233,21 @@ export class Authorizations {
       const { sealed } = known;
       // A turn was started for the reply.
       if (sealed === undefined) return void turn.yieldToMessage();
-      // This process has given the reply to the agent.
+      // This process has already delivered the reply to the agent.
       if (agent !== undefined && sealed === '') return;
       const { secrets } = this.#context;
       if (agent !== undefined) {
         const text = await (secrets ?? agent.recipient).open(sealed, secretPlace(key));
         return answered(agent.answer, keptReply(text).reply);
       }
-      // Only the process that has left the reply can read it. It runs the agent again once this turn has left.
+      // Only the process that left the reply can decrypt it. It restarts the agent after this turn has ended here.
       if (sealed !== '' && secrets === undefined) return void turn.yieldToMessage();
       return waiting.runAgain?.();
     }
     if (await this.#questions.isYielded(key, turn.held?.turn ?? 0)) turn.yieldToMessage();
   }
 
-  /** Gives the reply to the agent that waits in this process, unless another reply was there before. */
+  /** Delivers the reply to the agent that waits in this process, unless an earlier reply was delivered. */
   async #continue(waiting: Waiting, received: Received): Promise<string | undefined> {
     const { asked, reply } = received;
     if (!(await this.#questions.use(asked, (await this.#questions.seal(received)) ?? ''))) {
@@ -264,7 +262,7 @@ export class Authorizations {
     return asked.taskId;
   }
 
-  /** Leaves the reply in the storage for the process in which the agent waits. */
+  /** Stores the reply for the process in which the agent waits. */
   async #leave(received: Received): Promise<string | undefined> {
     const { asked, reply } = received;
     const { storage, logger } = this.#context;
@@ -279,7 +277,7 @@ export class Authorizations {
     return asked.taskId;
   }
 
-  /** Runs the agent again if the process that was to take the reply has ended. */
+  /** Restarts the agent if the process that should read the reply has ended. */
   async #follow(received: Received): Promise<void> {
     const { asked } = received;
     const { clock, node, limits } = this.#context;
@@ -296,7 +294,7 @@ export class Authorizations {
     }
   }
 
-  /** Accepts the message again, unless the key was used: both are one commit. */
+  /** Accepts the message again in the same commit that marks the key as used, unless it is used already. */
   async #resume(received: Received, usedAs: string): Promise<string | undefined> {
     const { storage, limits } = this.#context;
     const { asked, reply } = received;

@@ -11,7 +11,10 @@ import type { RunningTurns } from './running-turns.js';
 import { TurnWaiter } from './turn-waiter.js';
 import { storageStalledError } from './unavailable-errors.js';
 
-/** The part of the patience that the storage has after the grace: the caller has waited for the agent already. */
+/**
+ * The share of the storage time limit that remains after the grace, because the caller has waited for the agent
+ * already.
+ */
 const STORAGE_SHARE = 0.25;
 
 /** A CancelTask call in progress. */
@@ -19,9 +22,9 @@ interface CancelCall {
   readonly scope: Scope;
   readonly taskId: string;
   readonly metadata: JsonObject | undefined;
-  /** True once its caller has an answer. */
+  /** True once the caller has an answer. */
   late: boolean;
-  /** True once the storage has the request: an end that it finds later is the answer. */
+  /** True once the storage has the request. An end that is found later is then the answer. */
   requested: boolean;
   waiter: TurnWaiter | undefined;
 }
@@ -37,7 +40,7 @@ export class Cancellation {
   }
 
   /**
-   * Resolves to the task in its end state. That is not CANCELED if the agent ended it first.
+   * Resolves to the task in its terminal state. That is not CANCELED if the agent ended it first.
    * @throws TaskNotFoundError, TaskNotCancelableError; and UNAVAILABLE if the storage takes too long.
    */
   cancel(scope: Scope, taskId: string, metadata: JsonObject | undefined): Promise<Task> {
@@ -78,12 +81,12 @@ export class Cancellation {
         throw new TaskNotCancelableError(taskId);
       }
       call.requested = true;
-      // The process may have been suspended, so its turn may run after the end of its lease.
+      // After a suspension of the process, its turn may run longer than its lease.
       const turn = this.#turns.of(key);
       const arriving = turn ? undefined : this.#turns.arriving(key);
       if (!turn && outcome.stored) return await this.#cancelNow(outcome.stored, call, 'idle');
       turn?.cancel(request);
-      // A turn of this process ends in time by itself. A turn elsewhere may have lost its process.
+      // A turn of this process always ends in time. The process of another turn may have died.
       const left =
         turn?.whenEnded ??
         new Promise<void>((resolve) => {
@@ -91,7 +94,7 @@ export class Cancellation {
         });
       const arrived = arriving?.then(() => 'arrived' as const);
       const ended = await Promise.race([waiter.outcome, left, ...(arrived ? [arrived] : [])]);
-      // The turn has arrived. Or it left its task open just before it could hear of the request.
+      // The turn has arrived here, or it left its task open just before the request reached it.
       if (ended === 'arrived' || (turn && !ended)) return await this.#cancel(call);
       if (ended?.task) return ended.task;
       const stored = await this.#read(key);
@@ -109,7 +112,7 @@ export class Cancellation {
     return stored;
   }
 
-  /** Reads the task again if another writer was faster. */
+  /** Reads the task again after a conflict with another writer. */
   async #cancelNow(stored: StoredTask, call: CancelCall, authority: 'idle' | 'force'): Promise<Task> {
     const status = { state: 'TASK_STATE_CANCELED' as const };
     const ended = await endFromOutside(this.#context, stored, { status, metadata: call.metadata, authority });
@@ -117,7 +120,7 @@ export class Cancellation {
   }
 }
 
-/** The metadata that enters the task. A caller does not write the tokens. */
+/** Returns the metadata to merge into the task, without token counts, which callers may not write. */
 function told(metadata: JsonObject | undefined): JsonObject | undefined {
   if (metadata === undefined || !(USAGE_EXTENSION in metadata)) return metadata;
   const { [USAGE_EXTENSION]: _, ...others } = metadata;

@@ -1,17 +1,17 @@
 import type { JsonValue } from '../../model/json.js';
 import { ENVELOPE_LEVELS, MAX_NESTING } from '../../model/json-fault.js';
 
-/** The validator bounds the values within. */
+/** The validator limits the depth of the nested values. */
 const MAX_DEPTH = MAX_NESTING + ENVELOPE_LEVELS;
-/** About the memory that an object and a value take. */
+/** Approximate bytes of an object with a value. */
 const OBJECT_BYTES = 64;
 const VALUE_BYTES = 4;
 
 /**
- * A copy of a value of an agent. The agent may change its own objects afterwards, and the log stays as it is. As in
- * JSON, members that are `undefined` are left out, and `toJSON` is called. The validator checks the copy.
- * @throws TypeError for values without a JSON form, for circles, and for more than `maxBytes`. Errors of the value's
- *   own code are thrown as they are.
+ * Copies a value of an agent, so that later changes by the agent do not change the log. As in JSON, `undefined` members
+ * are left out, and `toJSON` is called. The validator checks the copy.
+ * @throws TypeError for values without a JSON form, for cycles, and for more than `maxBytes`. Errors thrown by getters
+ * or `toJSON` are not caught.
  */
 export function cloneJson(value: unknown, maxBytes: number): JsonValue {
   return new Copier(maxBytes).copy(value);
@@ -19,7 +19,7 @@ export function cloneJson(value: unknown, maxBytes: number): JsonValue {
 
 class Copier {
   #left: number;
-  /** The objects around the one that is being copied. */
+  /** The ancestors of the object that is being copied. */
   readonly #path: object[] = [];
 
   constructor(maxBytes: number) {
@@ -28,7 +28,7 @@ class Copier {
 
   copy(value: unknown): JsonValue {
     this.#left -= typeof value === 'string' ? value.length : typeof value === 'object' ? OBJECT_BYTES : VALUE_BYTES;
-    // A value may hold the same object many times: it is small in memory and endless as JSON.
+    // A value may contain the same object many times: small in memory and huge as JSON.
     if (this.#left < 0) throw new TypeError('More than a task can hold');
     if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
     if (typeof value === 'number' && Number.isFinite(value)) return value;

@@ -4,7 +4,7 @@ const DONE: IteratorResult<StreamItem, undefined> = { done: true, value: undefin
 
 /**
  * A stream that opens at its first read. An unread stream costs nothing, and an error of opening is the error of its
- * first event. Leaving it early releases everything, even before it is open.
+ * first event. `return` releases everything, even before the stream is open.
  */
 export class DeferredStream implements AsyncIterable<StreamItem>, ItemSource {
   readonly #open: () => Promise<ItemSource>;

@@ -13,14 +13,14 @@ import type { IntakeOptions, ReceivedMessage, Submission } from './message-intak
 import type { RunningTurns } from './running-turns.js';
 import { closingError } from './unavailable-errors.js';
 
-/** The pause before a message is sent again that was refused because of others, in ms. */
+/** Delay in ms before a message is retried that was refused because of other messages. */
 export const BUSY_RETRY_MS = 1_000;
-/** The pause between two looks at a key that another process has reserved. */
+/** Poll interval in ms for a key that another process has reserved. */
 const RESERVED_LOOK_MS = 250;
 
 /**
- * The key of a message whose agent decides. It is reserved, extended and given back under one lease: the process may
- * get another id meanwhile.
+ * The key of a message whose agent decides. It is reserved, extended and released under the same lease, because the
+ * process may get a new id in the meantime.
  */
 interface ReservedKey {
   readonly scope: Scope;
@@ -28,12 +28,14 @@ interface ReservedKey {
   readonly lease: Lease;
 }
 
-/** Takes in messages whose agent decides if they become tasks. It runs once for a message and its repeats. */
+/**
+ * Accepts messages whose agent decides whether they become tasks. The agent runs once for a message and its repeats.
+ */
 export class DraftIntake {
   readonly #context: EngineContext;
   readonly #turns: RunningTurns;
   readonly #idempotency: Idempotency;
-  /** Running replies, for repeats that arrive before the first is answered. */
+  /** Replies in progress, for repeats that arrive before the first one is answered. */
   readonly #pending = new TransientMap<string, { digest: string; result: Promise<Submission> }>();
 
   constructor(context: EngineContext, { turns, idempotency }: Pick<IntakeOptions, 'turns' | 'idempotency'>) {
@@ -42,7 +44,7 @@ export class DraftIntake {
     this.#idempotency = idempotency;
   }
 
-  /** Answers a repeat that comes while the first is being answered like the first. */
+  /** Answers a repeat that arrives during the first call with the answer of that call. */
   async decideOnce(
     received: ReceivedMessage,
     task: Task & { readonly contextId: string },
@@ -56,7 +58,7 @@ export class DraftIntake {
       const first = await running.result;
       return first.kind === 'turn' ? { kind: 'repeat', taskId: first.claim?.task.id ?? '', turn: first.turn } : first;
     }
-    // After an early error, repeats get the same one until the outcome is known: the agent runs once.
+    // After an early error, repeats get the same error until the outcome is known: the agent runs once.
     const { promise: result, resolve, reject } = Promise.withResolvers<Submission>();
     this.#pending.set(place, { digest: key.digest, result });
     this.#recallOrDecide(received, { task, key, overdue: reject })
@@ -65,7 +67,7 @@ export class DraftIntake {
     return result;
   }
 
-  /** A process that has lost its reservation answers with the outcome of the process that has it now. */
+  /** A process that has lost its reservation answers with the outcome of the process that now has it. */
   async #recallOrDecide(
     received: ReceivedMessage,
     { task, key, overdue }: Required<Pick<Draft, 'task' | 'overdue'>> & { readonly key: IdempotencyKey },
@@ -96,7 +98,7 @@ export class DraftIntake {
         return repeat(await storage.keys.remember(scope, key, submission.message));
       } catch (error) {
         await reservation?.giveBack();
-        // A caller who was told to try again does not wait for another process.
+        // A caller that has already got an error does not wait for another process.
         if (isTold || !(error instanceof OvertakenDraftError)) throw error;
       } finally {
         reservation?.end();
@@ -104,7 +106,7 @@ export class DraftIntake {
     }
   }
 
-  /** Reserves a key, or waits while another process finds out its outcome. Resolves to the outcome, if it is known. */
+  /** Reserves a key, or waits while another process has it reserved. Resolves to the outcome, if it is known. */
   async #reserve({ scope, key, lease }: ReservedKey): Promise<Remembered | undefined> {
     const { storage, clock } = this.#context;
     for (;;) {
@@ -117,7 +119,7 @@ export class DraftIntake {
     }
   }
 
-  /** Extends a reservation while its agent decides. `giveBack`: the message has no outcome. */
+  /** Extends a reservation while its agent decides. `giveBack`: releases it without an outcome. */
   #keepReserved({ scope, key, lease }: ReservedKey): { end(): void; giveBack(): Promise<void> } {
     const { storage, clock, limits } = this.#context;
     const unreserve = () => attempt(() => storage.keys.unreserve(scope, key.key, lease.node));
@@ -126,7 +128,7 @@ export class DraftIntake {
     const next = () => {
       stopTimer = clock.after(limits.leaseRenewalMs, () => {
         attempt(() => storage.keys.reserve(scope, key, lease))
-          // The key may have been given back while this call was under way.
+          // The key may have been released during this call.
           .then(() => (isOver ? unreserve() : undefined))
           .catch(ignore)
           .finally(() => isOver || next());
@@ -147,7 +149,10 @@ export class DraftIntake {
     };
   }
 
-  /** @throws A2AError if there is no place for another turn, or the server closes. */
+  /**
+   * Runs the agent on the message.
+   * @throws A2AError if no turn is free, or the server is closing.
+   */
   decide(
     received: ReceivedMessage,
     { task, overdue, reservation }: Pick<Draft, 'task' | 'overdue' | 'reservation'>,
@@ -173,7 +178,7 @@ export class DraftIntake {
   }
 }
 
-/** The refusal of a message for whose turn there is no place. */
+/** Returns the error for a message without a free turn. */
 export function tooManyTurns(full: FullPlaces, { perKey, total }: KeyedPlacesOptions): A2AError {
   const message =
     full === 'key'
@@ -182,10 +187,10 @@ export function tooManyTurns(full: FullPlaces, { perKey, total }: KeyedPlacesOpt
   return new A2AError('RESOURCE_EXHAUSTED', message, { metadata: { limit: 'turns' }, retryAfterMs: BUSY_RETRY_MS });
 }
 
-/** A reservation that is not extended or given back ends with its lease. */
+/** A reservation that is not extended or released ends with its lease. */
 function ignore(): void {}
 
-/** The outcome of the first message, for its repeat. */
+/** Returns the outcome of the first message for a repeat. */
 export function repeat({ outcome }: Remembered): Submission {
   if ('reply' in outcome) return { kind: 'reply', message: outcome.reply };
   return { kind: 'repeat', taskId: outcome.taskId, turn: outcome.turn };

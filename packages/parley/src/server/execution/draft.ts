@@ -12,26 +12,26 @@ import type { Submission } from './message-intake.js';
 import type { TurnAnswer } from './turn-state.js';
 import { closingError, storageStalledError } from './unavailable-errors.js';
 
-/** A message whose agent decides if it becomes a task (`replies: 'either'`). Nothing of it is stored yet. */
+/** A message whose agent decides whether it becomes a task (`replies: 'either'`). Nothing of it is stored yet. */
 export interface Draft {
   readonly scope: Scope;
-  /** As sent. */
+  /** The message as sent. */
   readonly message: Message;
   readonly caller: CallerContext;
-  /** Names the caller in limits. */
+  /** Identifies the caller in limits. */
   readonly callerKey: string | undefined;
-  /** The task that it may become: SUBMITTED, with the message in its history. */
+  /** The task that may be created: SUBMITTED, with the message in its history. */
   readonly task: Task & { readonly contextId: string };
   readonly pushConfig?: StoredPushConfig;
   readonly idempotency?: IdempotencyKey;
   /**
-   * The lease under which the key is reserved. Only its node may store the task, also if the process has got another
-   * id meanwhile. Absent: no key is reserved.
+   * The lease of the reserved key. Only its node may store the task, even if the process has got a new id in the
+   * meantime. Absent: no key is reserved.
    */
   readonly reservation?: Lease;
   /**
-   * The outcome of the agent's first event: its direct message, or the turn of the new task. Rejects with the error
-   * that the agent refuses the message with.
+   * The result of the agent's first event: its direct message, or the turn of the new task. Rejects with the error if
+   * the agent refuses the message.
    */
   readonly opening: {
     readonly promise: Promise<Submission>;
@@ -39,8 +39,8 @@ export interface Draft {
     readonly reject: (error: unknown) => void;
   };
   /**
-   * Tells the caller that the storage takes too long. The task is stored all the same, and `opening` waits for that.
-   * Absent: `opening` rejects with the error.
+   * Called if the storage takes too long. The task is still stored, and `opening` waits for that. Absent: `opening`
+   * rejects with the error.
    */
   readonly overdue?: (error: A2AError) => void;
 }
@@ -50,19 +50,19 @@ export class OvertakenDraftError extends Error {
   override readonly name = 'OvertakenDraftError';
 }
 
-/** The turn of a draft, which learns whether its task is stored. */
+/** The turn of a draft. It is informed when its task is stored. */
 interface DraftedTurn {
   advance(input: 'store overdue' | 'store failed' | 'stored', given?: DraftResult): unknown;
 }
 
-/** The data that an answer to a draft may need. */
+/** The data for the answer to a draft. */
 export interface DraftResult {
   readonly event?: StreamResponse;
   readonly error?: unknown;
   readonly claim?: Claim;
 }
 
-/** Stores the task of a draft, and tells its turn the claim or the error. Never rejects. */
+/** Stores the task of a draft, and passes the claim or the error to its turn. Never rejects. */
 export async function storeDraft(
   { storage, node, limits, patience }: EngineContext,
   draft: Draft,
@@ -95,7 +95,7 @@ export async function storeDraft(
   turn.advance('stored', { claim });
 }
 
-/** Answers the caller of a draft. The first answer counts. */
+/** Answers the caller of a draft. Only the first answer has an effect. */
 export function answerDraft({ opening }: Draft, content: TurnAnswer, { event, claim, error }: DraftResult): void {
   switch (content) {
     case 'reply': {

@@ -3,27 +3,27 @@ import { sha256Hex } from '../../runtime/sha256.js';
 import type { LogRecord } from '../../task/log-record.js';
 import type { AuthorizationReply, AuthorizationRequest } from '../authorization.js';
 
-/** A reply, and the question that it answers. */
+/** A reply, and its question. */
 export interface KeptReply {
   readonly reply: AuthorizationReply;
-  /** `textHash` of the request. Absent in replies of older versions, which answer any request. */
+  /** `textHash` of the request. Absent in replies of older versions, which match any request. */
   readonly asks: string | undefined;
 }
 
 /** The sources of `EarlierReplies`. */
 interface EarlierRepliesOptions {
-  /** The reply that the turn was started for. */
+  /** The reply that started the turn. */
   readonly started: () => Promise<KeptReply | undefined>;
   /** The records of earlier attempts. */
   readonly records: () => Promise<readonly LogRecord[]>;
-  /** The reply to a question, by the id of the question. */
+  /** Returns the reply to a question, by its id. */
   readonly answer: (questionId: string) => Promise<KeptReply | undefined>;
 }
 
-/** Questions of earlier attempts beyond this number are asked again. */
+/** Maximum number of questions of earlier attempts. Further ones are asked again. */
 const MOST_QUESTIONS = 20;
 
-/** The replies that earlier attempts of a turn have got. Each answers one request of this attempt. */
+/** The replies to earlier attempts of a turn. Each answers one request of this attempt. */
 export class EarlierReplies {
   readonly #options: EarlierRepliesOptions;
   #kept: Promise<KeptReply[]> | undefined;
@@ -32,7 +32,7 @@ export class EarlierReplies {
     this.#options = options;
   }
 
-  /** The reply to an equal request of an earlier attempt; undefined if the caller has to be asked. */
+  /** Returns the reply to the same request of an earlier attempt; undefined if the caller must be asked. */
   async take(request: AuthorizationRequest): Promise<AuthorizationReply | undefined> {
     const asks = await textHash(request);
     this.#kept ??= this.#load();
@@ -41,7 +41,7 @@ export class EarlierReplies {
     return index < 0 ? undefined : kept.splice(index, 1)[0]?.reply;
   }
 
-  /** The newest reply to each question: codes of older ones have been used. */
+  /** Only the newest reply to each question: codes in older ones are used. */
   async #load(): Promise<KeptReply[]> {
     const { started, records, answer } = this.#options;
     const kept = new Map<string | undefined, KeptReply>();
@@ -58,17 +58,17 @@ export class EarlierReplies {
   }
 }
 
-/** Names the question of a request. Links and times in it differ each time. */
+/** Returns a hash that identifies the question. Excludes links and times, which differ each time. */
 export async function textHash({ message }: AuthorizationRequest): Promise<string> {
   return await sha256Hex(message);
 }
 
-/** A reply as text, with its question. It is a secret. */
+/** Serializes a reply with its question. The text is a secret. */
 export function keptText({ reply, asks }: KeptReply): string {
   return JSON.stringify({ ...reply, asks });
 }
 
-/** Reads a text of `keptText`, or of a version that kept no question. */
+/** Parses a text of `keptText`, or of a version that stored no question. */
 export function keptReply(text: string): KeptReply {
   const value: unknown = JSON.parse(text);
   const { asks, ...reply } = isObject(value) ? value : {};

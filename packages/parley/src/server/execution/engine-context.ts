@@ -19,7 +19,7 @@ import type { Authorizations } from './authorizations.js';
 import type { EngineNode } from './engine-node.js';
 import type { TaskFeeds } from './task-feeds.js';
 
-/** Shared by the parts of one agent's engine. */
+/** Objects that the parts of one agent's engine share. */
 export interface EngineContext {
   /** Id of the agent's task space. */
   readonly agent: string;
@@ -27,37 +27,37 @@ export interface EngineContext {
   readonly storage: TaskStorage;
   readonly feeds: TaskFeeds;
   readonly clock: Clock;
-  /** Timers for the deadline of a turn. */
+  /** Timers for the deadlines of turns. */
   readonly deadlines: EqualTimers;
-  /** Timers for the grace of an agent that has to end. */
+  /** Timers for the grace periods of agents. */
   readonly graces: EqualTimers;
-  /** Expiries of tasks that wait for their caller while their agent runs. */
+  /** Timers for tasks that wait for their caller while their agent runs. */
   readonly expiries: EqualTimers;
-  /** Limits of waits for the storage. */
+  /** Timers for the time limit of storage calls. */
   readonly patience: EqualTimers;
-  /** Timers of chunks that are held back. */
+  /** Timers for held-back chunks. */
   readonly heldChunks: EqualTimers;
   /** The update that ends an artifact of several chunks. */
   readonly artifactEnd: ArtifactEnd;
   readonly ids: IdSource;
-  /** The address of the callback endpoint for authorizations, or "". */
+  /** Returns the address of the callback endpoint for authorizations, or "". */
   readonly callbackUrl: (() => string) | undefined;
-  /** Encrypts credentials that a turn keeps. Absent: they are in memory only. */
+  /** Encrypts stored credentials of turns. Absent: they are in memory only. */
   readonly secrets: SecretSealer | undefined;
-  /** The authorizations that agents wait for, loaded when an agent asks for the first one. */
+  /** The authorizations that agents wait for, loaded with the first request. */
   readonly authorizations: LoadedOnDemand<Authorizations>;
   readonly uncaughtErrors: UncaughtErrors;
   readonly logger: Logger;
   readonly limits: EngineLimits;
-  /** Additions of the server to the context of a turn. */
+  /** Services that the server adds to the context of a turn. */
   readonly turnPorts: TurnPorts;
-  /** The places of turns, by caller, for all agents of the process. */
+  /** Concurrency limits of turns by caller, for all agents of the process. */
   readonly turnPlaces: KeyedPlaces;
   /** The process on the storage. */
   readonly node: EngineNode;
 }
 
-/** The caller of a turn, from its stored context, in an object of its own. */
+/** Returns a new user object from the stored caller context of a turn. */
 export function callerOf(scope: Scope, caller: CallerContext): User | undefined {
   return scope.owner === null ? undefined : { id: scope.owner, ...cloneJson(caller.user) };
 }

@@ -13,29 +13,29 @@ import { TaskLooks, type WatchedTasks } from './task-looks.js';
 /** A turn of this process, with its key in the storage. */
 export interface LeasedTurn {
   readonly held: HeldTurn;
-  /** Takes the answer to a renewal. `sentAt`: the time at which the renewal was sent. */
+  /** Called with the answer to a renewal. `sentAt`: monotonic time of the request in ms. */
   renewed(renewal: Renewal, sentAt: number): void;
 }
 
-/** The engine of one agent, as its process sees it. Times are those of the monotonic clock. */
+/** The engine of one agent, as seen by its process. Times are monotonic, in ms. */
 export interface NodeMember extends WatchedTasks {
   readonly agent: string;
   readonly limits: EngineLimits;
-  /** True once the engine takes no more turns. */
+  /** True once the engine accepts no more turns. */
   readonly closing: boolean;
-  /** Count of running turns. */
+  /** Number of running turns. */
   readonly running: number;
-  /** Looks in the storage for the answers that turns wait for: those of one task, or of all tasks. */
+  /** Reads the answers that turns wait for from the storage: for one task, or for all tasks. */
   lookForReplies(key?: TaskKey): void;
-  /** The turns whose leases the process keeps. */
+  /** The turns whose leases the process renews. */
   leased(): readonly LeasedTurn[];
-  /** The turn of one task, after the running calls that may bring it. */
+  /** The turn of one task, after the calls in progress that may assign it. */
   leasedOf(key: TaskKey): Promise<LeasedTurn | undefined>;
-  /** Stops the turns whose leases end before a time. Returns their count, and the end of the next lease. */
+  /** Stops the turns whose leases end before a time. Returns their number, and the end of the next lease. */
   fence(before: number): { readonly fenced: number; readonly next: number | undefined };
-  /** Registers a claim that may bring any turn. Returns the function that ends the registration. */
+  /** Registers a claim that may assign any turn. Returns the function that ends the registration. */
   expectClaims(): () => void;
-  /** Takes a claimed turn over. Resolves to the end of a turn that does not run; undefined for one that runs. */
+  /** Takes over a claimed turn. If it does not run, resolves when it has ended; undefined for one that runs. */
   takeOver(claim: Claim, sentAt: number): Promise<void> | undefined;
 }
 
@@ -47,26 +47,26 @@ interface EngineNodeOptions {
   readonly logger: Logger;
 }
 
-/** Approximate bytes of storage that the turns of one claim take at most. */
+/** Approximate maximum bytes of storage for the turns of one claim. */
 const CLAIM_BYTES = 67_108_864;
 const CLAIM_BATCH = 100;
 const CLAIM_RETRY_MS = 1_000;
 const BEAT_RETRY_MS = 1_000;
 
 /**
- * One process on a storage, shared by the engines of its agents. It keeps the leases of their turns, claims turns that
- * no process runs, and looks at watched tasks. On a storage of one process it only claims, at the start.
+ * One process on a storage, shared by the engines of its agents. It renews the leases of their turns, claims turns that
+ * no process runs, and polls watched tasks. On a storage of one process it only claims, at the start.
  */
 export class EngineNode {
   /**
-   * The lease that this process takes now. The shortest lease of its agents counts. Each value stays as it is: a call
-   * that repeats or undoes another one takes the lease of that. Only the node itself changes it.
+   * The lease for new calls of this process, with the shortest duration among its agents. The object is never changed:
+   * a call that repeats or undoes another call uses the lease of that call.
    */
   lease: Lease;
   readonly #options: EngineNodeOptions;
   readonly #members = new Set<NodeMember>();
   readonly #storageClock: StorageClock;
-  /** Counts since the start. A takeover is the claim of a turn that another process has begun. */
+  /** Counts since the start. A takeover is the claim of a turn that another process had started. */
   readonly figures = { leasesLost: 0, takeovers: 0 };
   /** The queue of turns in their last attempt. */
   readonly lastAttempts = new OneAtATime();
@@ -81,16 +81,16 @@ export class EngineNode {
   constructor(options: EngineNodeOptions) {
     this.#options = options;
     this.#storageClock = new StorageClock(options.clock);
-    // Endless if no other process can run a turn. Then a process that was suspended for hours keeps its turns.
+    // Unlimited if no other process can run a turn, so that a process keeps its turns after a long suspension.
     this.lease = { node: options.ids.random(), leaseMs: UNENDING_MS };
   }
 
-  /** The clock for all stored times. On a shared storage it shows the storage's time. */
+  /** The clock for all stored times. On a shared storage it returns the storage's time. */
   get clock(): Clock {
     return this.#options.storage.shared ? this.#storageClock : this.#options.clock;
   }
 
-  /** The monotonic time of a call; 0 on a storage of one process, where no lease ends. */
+  /** The monotonic time of a call in ms; 0 on a storage of one process, where leases do not end. */
   sentNow(): number {
     return this.#options.storage.shared ? this.#options.clock.monotonic() : 0;
   }
@@ -107,7 +107,7 @@ export class EngineNode {
         const member = this.#memberOf(key.scope.agent);
         if (!member?.runs(key)) return this.look(key);
         member.lookForReplies(key);
-        // Without a heartbeat nothing else tells that code beside the engine has overtaken the turn.
+        // Without a heartbeat, this is the only check whether other code has overtaken the turn.
         if (!storage.shared) void this.#renewOne(key).then(() => this.look(key));
       },
       workReady: (agent) => {
@@ -122,8 +122,8 @@ export class EngineNode {
   }
 
   /**
-   * Starts the heartbeat. Every process on a shared storage needs it.
-   * @throws StorageError if the storage does not tell its time, which all stored times come from.
+   * Starts the heartbeat. Required on a shared storage.
+   * @throws StorageError if the storage does not return its time, which all stored times need.
    */
   async start(): Promise<void> {
     if (!this.#options.storage.shared) return;
@@ -140,7 +140,7 @@ export class EngineNode {
     if (!this.#storageClock.isSet) throw new StorageError('The storage does not tell its time', { told: true });
   }
 
-  /** Tells the listeners of a task in this process how far the task is in the storage. */
+  /** Passes the stored progress of a task to its listeners in this process. */
   look(key: TaskKey): void {
     const member = this.#memberOf(key.scope.agent);
     if (member !== undefined) this.#looks?.look(member, key);
@@ -151,7 +151,10 @@ export class EngineNode {
     return this.#looks?.lagMs ?? 0;
   }
 
-  /** Guards a lease that began with a call. `sentAt`: the time of that call. The turn stops before the lease ends. */
+  /**
+   * Schedules the fence for a lease that began with a call. `sentAt`: the time of that call. The turn stops before the
+   * lease ends.
+   */
   guard(sentAt: number): void {
     if (!this.#options.storage.shared) return;
     const left = sentAt + this.lease.leaseMs - this.#shortest().fenceMarginMs - this.#options.clock.monotonic();
@@ -161,8 +164,8 @@ export class EngineNode {
   }
 
   /**
-   * Claims the turns that no process runs, within the limit of running turns. Resolves to the ends of turns that do not
-   * run.
+   * Claims the turns that no process runs, within the limit of running turns. Resolves to a promise for each turn that
+   * does not run, which resolves at its end.
    */
   async claimAll(members: readonly NodeMember[] = [...this.#members]): Promise<(Promise<void> | undefined)[]> {
     const ends: (Promise<void> | undefined)[] = [];
@@ -198,7 +201,7 @@ export class EngineNode {
     }
   }
 
-  /** Claims now, or again after the running claim. */
+  /** Claims now, or after the current claim. */
   #claimSoon(): void {
     if (this.#claiming) {
       this.#claimAgain = true;
@@ -215,14 +218,14 @@ export class EngineNode {
       this.#claiming = false;
       if (this.#claimAgain) this.#claimSoon();
     };
-    // A claim that hangs blocks no later claim.
+    // A hanging claim must not block later ones.
     const stopTimer = clock.after(this.lease.leaseMs, over);
     this.claimAll()
       .catch((error: unknown) => logger[failureLevel(error)]('claiming turns failed, trying again', { error }))
       .finally(over);
   }
 
-  /** Claims until the storage answers. Used by an engine that starts on a failing storage. */
+  /** Repeats the claim until the storage answers, for an engine that starts while the storage fails. */
   claimLater(member: NodeMember, error: unknown): void {
     const { logger, clock } = this.#options;
     logger[failureLevel(error)]('claiming turns failed, trying again', { error });
@@ -249,7 +252,7 @@ export class EngineNode {
     if (failures.length > 0 && this.#stopTimers.length > 0) this.#beatAgain();
   }
 
-  /** A lease needs its renewal as soon as the storage works again, and not at the next heartbeat only. */
+  /** Renews leases as soon as the storage works again, without waiting for the next heartbeat. */
   #beatAgain(): void {
     this.#stopBeat ??= this.#options.clock.after(BEAT_RETRY_MS, () => {
       this.#stopBeat = undefined;
@@ -267,7 +270,7 @@ export class EngineNode {
     }
   }
 
-  /** Renews one lease at once, because the answer brings the request to cancel. */
+  /** Renews one lease at once, because the answer contains the request to cancel. */
   async #renewOne(key: TaskKey): Promise<void> {
     const turn = await this.#memberOf(key.scope.agent)?.leasedOf(key);
     if (turn === undefined) return;
@@ -276,9 +279,9 @@ export class EngineNode {
   }
 
   /**
-   * Stops turns whose leases were not renewed in time. Then the process goes on under a new id, because a node takes
-   * back none of its own leases. So the storage also refuses a late acceptance of a stopped draft once the process has
-   * reserved the same message again.
+   * Stops turns whose leases were not renewed in time. The process then gets a new id, because a node does not reclaim
+   * its own leases. So the storage also refuses a late acceptance of a stopped draft after the process has reserved the
+   * same message again.
    */
   #fence(): void {
     const { clock, logger } = this.#options;
@@ -341,10 +344,7 @@ export class EngineNode {
     return undefined;
   }
 
-  /**
-   * Number of turns that this process may claim in addition to the running ones. Unlimited if no other process can run
-   * them.
-   */
+  /** Returns how many more turns this process may claim. Unlimited if no other process can run them. */
   #freeTurns(): number {
     if (!this.#options.storage.shared) return CLAIM_BATCH;
     let running = 0;

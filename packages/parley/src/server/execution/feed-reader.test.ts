@@ -21,10 +21,10 @@ function large(seq: number): LogRecord {
   return new LogRecord(seq, 1, { statusUpdate: { taskId: 't', contextId: 'c', status } });
 }
 
-/** A log whose reads are answered when the test says so. */
+/** A log that answers reads when the test says so. */
 class SlowLog {
   readonly reads: { readonly after: number; readonly answer: (page: RecordPage) => void }[] = [];
-  /** The task as it stands, for a reader that cannot go on with the log. */
+  /** The current task, for a reader whose records were dropped. */
   stored: { readonly task: Task; readonly seq: number } | undefined;
   readonly storage: TaskStorage = new Proxy({} as TaskStorage, {
     get: (_storage, call) =>

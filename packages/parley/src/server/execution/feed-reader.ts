@@ -15,13 +15,13 @@ import { storageStalledError } from './unavailable-errors.js';
 interface FeedReaderOptions {
   readonly key: TaskKey;
   /**
-   * True for a stream that stays open while the storage is away. False for a caller who waits for one answer, and hears
-   * of the failure. Default: true.
+   * True for a stream that stays open during a storage outage. False for a caller that waits for one answer and gets
+   * the error. Default: true.
    */
   readonly isPatient?: boolean;
   /**
-   * Tells for a record if the stream ends after it, ends in an error, or goes on. Called with each record, with some of
-   * them twice. If the log no longer reaches back, a record of `SNAPSHOT_TURN` shows the task as it stands.
+   * Returns true if the stream ends after a record, or the error that it ends with. Called with each record, with some
+   * of them twice. If the log no longer has the start, a record of `SNAPSHOT_TURN` contains the current task.
    */
   readonly endsAfter: (record: LogRecord) => boolean | Error;
 }
@@ -31,10 +31,10 @@ type ReaderContext = Pick<EngineContext, 'feeds' | 'storage' | 'clock'> & {
   readonly limits: Pick<EngineContext['limits'], 'readerBufferBytes' | 'readerStallMs'>;
 };
 
-/** The turn of a record that stands for a snapshot. It is later than any other. */
+/** The turn number of a record that represents a snapshot. Higher than any turn. */
 export const SNAPSHOT_TURN = Number.MAX_SAFE_INTEGER;
 
-/** A log that cannot be read is read again after this time, and given up after the longest outage. */
+/** Delay in ms before a failed read of the log is repeated. The reader ends after the longest allowed outage. */
 const AGAIN_MS = 1_000;
 const LONGEST_OUTAGE_MS = 3_600_000;
 
@@ -42,8 +42,8 @@ const DONE: IteratorResult<StreamItem, undefined> = { done: true, value: undefin
 
 /**
  * One stream of a task: the records after a sequence number, in order, without gap or repetition (Spec §3.1.6, §3.5.2).
- * It listens from its construction on; `begin` sets its start. A fast consumer is fed from memory. When the buffer is
- * full, the reader drops records and reads the log instead.
+ * It buffers records from its construction on; `begin` sets its start. A fast consumer reads from memory. When the
+ * buffer is full, the reader drops records and reads the log instead.
  */
 export class FeedReader implements FeedListener, ItemSource, AsyncIterable<StreamItem> {
   readonly key: TaskKey;
@@ -54,7 +54,7 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
   #head: StreamItem | undefined;
   /** Last sequence number delivered or queued; `undefined` until `begin`. */
   #lastSeq: number | undefined;
-  /** True if the log has records that are not in the buffer. */
+  /** True if the log has records that are missing in the buffer. */
   #behind = false;
   /** Highest sequence number offered so far. */
   #newest = 0;
@@ -65,7 +65,7 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
   #wake: (() => void) | undefined;
   /** True once the consumer has got an item. */
   #hasShown = false;
-  /** The time at which reading the log began to fail, by the monotonic clock. */
+  /** Monotonic time of the first failed read of the log in a row. */
   #failingSince: number | undefined;
   #cancelStall: (() => void) | undefined;
 
@@ -76,7 +76,7 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
     context.feeds.attach(this);
   }
 
-  /** Starts after sequence number `after`. `head`, a snapshot, comes before everything else. */
+  /** Starts after sequence number `after`. `head`, a snapshot, is returned first. */
   begin(after: number, head?: StreamItem): this {
     this.#head = head;
     this.#lastSeq = after;
@@ -87,7 +87,7 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
     return this;
   }
 
-  /** Reads the log first, for a start before the newest record. */
+  /** Reads the log first. For a start before the newest record. */
   replay(): this {
     this.#behind = true;
     return this;
@@ -115,7 +115,7 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
     if (this.#ended || this.#lastSeq === undefined) return;
     if (progress === undefined) return this.#end(new TaskNotFoundError(this.key.id));
     const { seq, state, lastTurn } = progress;
-    // The first snapshot may show the end of the stream already.
+    // The first snapshot may already contain the end of the stream.
     if (seq === this.#lastSeq) return this.#endIfAfter(new LogRecord(seq, lastTurn, statusOf(this.key.id, state)));
     if (seq <= Math.max(this.#lastSeq, this.#newest)) return;
     this.#newest = seq;
@@ -135,7 +135,7 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
     return this;
   }
 
-  /** An item that is awaited settles the one promise of its wait. */
+  /** All waits share the code that settles their one promise. */
   next(): Promise<IteratorResult<StreamItem, undefined>> {
     const value = this.ready();
     if (value) return Promise.resolve({ done: false, value });
@@ -149,7 +149,7 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
     return promise;
   }
 
-  /** The failure or the end of the stream, or its next item from the log. */
+  /** Returns the failure or the end of the stream, or its next item from the log. */
   async #afterQueue(): Promise<IteratorResult<StreamItem, undefined>> {
     const failure = this.#failure;
     this.#failure = undefined;
@@ -179,7 +179,7 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
     return { event, seq, text, last: true };
   }
 
-  /** Releases everything at once, also while a `next` waits. */
+  /** Releases everything at once, even while a `next` waits. */
   async return(): Promise<IteratorResult<StreamItem, undefined>> {
     this.#head = undefined;
     this.#queue = [];
@@ -195,7 +195,7 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
       if (this.#ended || this.#behind) return;
       const last = this.#lastSeq ?? 0;
       if (record.seq <= last) {
-        // A snapshot has shown this record already. The stream may end with it all the same.
+        // A snapshot has already included this record, but the stream may end with it.
         this.#endIfAfter(record);
         continue;
       }
@@ -220,7 +220,7 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
     this.#cancelStall = clock.after(limits.readerStallMs, () => void this.return());
   }
 
-  /** Waits until the log may be readable again. A stream that has shown nothing yet can still be refused. */
+  /** Waits for a repeat of a failed read. A stream without items yet fails at once, so that its call can be refused. */
   async #waitOrEnd(error: Error): Promise<void> {
     const { isPatient = true } = this.#options;
     const { clock } = this.#context;
@@ -245,21 +245,21 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
     const page = await storage.records(key, after, limits.readerBufferBytes);
     this.#failingSince = undefined;
     if (this.#ended) return;
-    // The task was deleted, or deleted and created again. A log never gets shorter otherwise.
+    // The task was deleted, or deleted and created again. Otherwise a log never gets shorter.
     if (page.last === 0 || page.last < after) return this.#end(new TaskNotFoundError(key.id));
     if (page.floor > after + 1 && page.last > after) return this.#reset();
     this.#behind = false;
     this.#take(page.records);
     const last = this.#lastSeq ?? 0;
     if (this.#ended || last >= Math.max(page.last, this.#newest)) return;
-    // A read that brings nothing is not repeated: that would block the process.
+    // A read without new records is not repeated: a loop would block the process.
     if (last === after && (page.last > after || page.last < offered))
       return this.#end(new StorageError(`The log of task ${key.id} has a gap after record ${after}`));
-    // Records committed after the read were dropped while this reader was behind. It reads the log again.
+    // Records committed after the read were dropped while this reader was behind, so it reads the log again.
     this.#behind = true;
   }
 
-  /** Sends a snapshot in place of records that the log no longer has. */
+  /** Sends a snapshot instead of records that the log no longer has. */
   async #reset(): Promise<void> {
     const { key } = this;
     const stored = await this.#context.storage.task(key.scope, key.id);

@@ -36,25 +36,25 @@ export interface ReceivedMessage {
   readonly scope: Scope;
   readonly message: Message;
   readonly caller: CallerContext;
-  /** The id of the task, also of one that is yet to be created. */
+  /** The id of the task, or of the task to create. */
   readonly taskId: string;
   /** The task to create. Absent for a message to an existing task. */
   readonly task: (Task & { readonly contextId: string }) | undefined;
   readonly key: IdempotencyKey | undefined;
-  /** Names the caller in limits. */
+  /** Identifies the caller in limits. */
   readonly callerKey: string | undefined;
-  /** The webhook that comes with the message. */
+  /** The push configuration in the request. */
   readonly pushConfig: StoredPushConfig | undefined;
-  /** Called when the message is stored, or when its agent decides about it. */
+  /** Called when the message is stored, or when its agent starts to decide. */
   readonly takenIn: (() => void) | undefined;
 }
 
-/** The result of taking a message in. */
+/** The result of a submitted message. */
 export type Submission =
   | { readonly kind: 'reply'; readonly message: Message }
   /**
-   * `claim` is present if this process runs the turn. `start` begins it, if it has not begun yet. `isNext`: this
-   * process runs it as soon as the turn before it has left.
+   * `claim` is set if this process runs the turn. `start` starts it, if needed. `isNext`: this process runs it after
+   * the turn before it.
    */
   | {
       readonly kind: 'turn';
@@ -65,7 +65,7 @@ export type Submission =
     }
   | { readonly kind: 'repeat'; readonly taskId: string; readonly turn: number };
 
-/** Other parts of the engine that take messages in. */
+/** Other parts of the engine that intake uses. */
 export interface IntakeOptions {
   readonly turns: RunningTurns;
   readonly idempotency: Idempotency;
@@ -73,7 +73,7 @@ export interface IntakeOptions {
   readonly push: PushConfigurations | undefined;
 }
 
-/** Takes messages in. Refuses a wrong message before anything is stored. */
+/** Accepts messages. Refuses an invalid message before anything is stored. */
 export class MessageIntake {
   readonly #context: EngineContext;
   readonly #turns: RunningTurns;
@@ -90,8 +90,8 @@ export class MessageIntake {
   }
 
   /**
-   * Checks a message.
-   * @throws A2AError for errors that show without a look at any task.
+   * Checks a message without reading any task.
+   * @throws A2AError if it is invalid.
    */
   receive(request: SendMessageRequest, context: ServerCallContext): ReceivedMessage {
     const { agent, ids, clock, limits } = this.#context;
@@ -123,15 +123,15 @@ export class MessageIntake {
       contextId,
       status: { state: 'TASK_STATE_SUBMITTED' as const, timestamp: timestampAt(clock.now()) },
       history: [{ ...message, taskId, contextId }],
-      // Deliveries of the task may come before the first event of its agent.
+      // Deliveries of the task may be sent before the first event of its agent.
       ...(isTraced && isSampled(context.traceparent) && { metadata: callTrace(context.traceparent, clock.now()) }),
     };
     return { ...received, taskId, task };
   }
 
   /**
-   * Stores the message, or runs an agent that decides about storing first. The turn starts when the caller calls
-   * `start`. A sender may hear UNAVAILABLE before the message is stored. Such a message is processed all the same.
+   * Stores the message, or runs an agent that decides whether to store it. The turn starts when the caller calls
+   * `start`. A sender may get UNAVAILABLE before the message is stored; the message is still processed.
    * @param startsNone True for a message that starts no turn, and needs no free place.
    */
   submit(received: ReceivedMessage, startsNone = false): Promise<Submission> {
@@ -153,12 +153,12 @@ export class MessageIntake {
     const answered = () => {
       patience.stop(timer);
       arrival.end();
-      // The turn has a place of its own.
+      // The turn has acquired its own place.
       turnPlaces.give(callerKey);
     };
     const acceptance = this.#acceptance(received);
     let accepting: Promise<AcceptOutcome>;
-    // As `attempt` does, without its function on the path of each message.
+    // The same as `attempt`, without its closure in the path of every message.
     try {
       accepting = storage.accept(acceptance);
     } catch (error) {
@@ -184,7 +184,7 @@ export class MessageIntake {
     return promise;
   }
 
-  /** Takes in a message for which there is no place, if it starts no turn: a repeat, or a message that waits. */
+  /** Accepts a message without a free place if it starts no turn: a repeat, or a message that waits. */
   async #submitBeyond(received: ReceivedMessage, full: FullPlaces): Promise<Submission> {
     const { storage, turnPlaces } = this.#context;
     const { scope, key, taskId, task } = received;
@@ -241,12 +241,12 @@ export class MessageIntake {
           retryAfterMs: BUSY_RETRY_MS,
         });
       case 'configs-full':
-        // Only messages with a configuration are refused so.
+        // Only messages with a push configuration get this refusal.
         throw (this.#push as PushConfigurations).noRoom(taskId);
     }
   }
 
-  /** A turn in another process that waits for an authorization gives way to the message. */
+  /** A turn in another process that waits for an authorization is replaced by the message. */
   async #tellElsewhere(key: TaskKey): Promise<void> {
     const { storage, authorizations, logger } = this.#context;
     if (!storage.shared) return;
@@ -260,7 +260,7 @@ export class MessageIntake {
   }
 }
 
-/** With tracing, the context of a call has only the entries that the turn may keep. */
+/** With tracing, the call context contains only the entries that may be stored. */
 function addTraceState(caller: Writable<CallerContext>, { tracestate, baggage }: ServerCallContext): void {
   if (tracestate) caller.tracestate = tracestate;
   if (baggage) caller.baggage = baggage;
@@ -287,7 +287,7 @@ function callerContext(
   return caller;
 }
 
-/** The facts about a user for its turn. The credential and its end stay behind. `undefined` if there is only an id. */
+/** Returns the properties of a user for its turn, without credential and expiry. `undefined` if there is only an id. */
 function knownOf({ name, schemes, scopes, permissions, metadata }: User): CallerUser | undefined {
   if (scopes === undefined && permissions === undefined && metadata === undefined) {
     if (schemes === undefined) return name ? { name } : undefined;
@@ -296,7 +296,7 @@ function knownOf({ name, schemes, scopes, permissions, metadata }: User): Caller
   return cloneJson({ name, schemes, scopes, permissions, metadata } as CallerUser);
 }
 
-/** The message, with each reference and extension once. */
+/** Returns the message with duplicate references and extensions removed. */
 function withShortLists(message: Message, most: number): Message {
   const { referenceTaskIds, extensions } = message;
   return {
@@ -307,8 +307,8 @@ function withShortLists(message: Message, most: number): Message {
 }
 
 /**
- * The list without repetitions; the same list if there are none.
- * @throws InvalidParamsError if more than `most` are left: each may cost as much as a task.
+ * Returns the list without duplicates; the same list if there are none.
+ * @throws InvalidParamsError for more than `most` items: each may cost as much as a task.
  */
 function shortList(field: string, list: readonly string[], most: number): readonly string[] {
   if (list.length < 2) return list;

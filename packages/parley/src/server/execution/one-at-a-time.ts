@@ -1,6 +1,6 @@
 import { LinkedList } from '../../runtime/linked-list.js';
 
-/** A queue of jobs that run one after another. The next one begins when the one before calls `leave`. */
+/** A queue of jobs that run one at a time. The next one starts when the current one calls `leave`. */
 export class OneAtATime {
   readonly #waiting = new LinkedList<(leave: () => void) => void>();
   #busy = false;

@@ -5,15 +5,15 @@ import { artifactBytes, eventBytes } from '../../task/event-bytes.js';
 import { described, isPlainText } from '../../task/growing-artifact.js';
 import type { TaskAddress } from './agent-event.js';
 
-/** A chunk is held back for so many looks, at most 100 ms. */
+/** Maximum number of checks while a chunk is held back: at most 100 ms. */
 const HELD_LOOKS = 4;
-/** Time between two looks at a chunk that is held back, in ms. */
+/** Interval of the checks of a held-back chunk, in ms. */
 export const HELD_CHUNK_LOOK_MS = 25;
 
 /** An update of an artifact, or a new one. */
 export type ArtifactEvent = Extract<TaskEvent, { readonly artifactUpdate: unknown }>;
 
-/** The log that gets the updates, in their order. */
+/** The log that records the updates in order. */
 export interface ArtifactLog extends TaskAddress {
   /** True if an update of the artifact was recorded. */
   has(artifactId: string): boolean;
@@ -22,32 +22,32 @@ export interface ArtifactLog extends TaskAddress {
   record(event: ArtifactEvent, bytes: number): void;
 }
 
-/** The reason for which a chunk is held back no longer. `end`: the turn has completed its task, or asks its caller. */
+/** The reason for the release of a chunk. `end`: the turn has completed its task, or asks its caller. */
 type Successor = 'chunk of the artifact' | 'other artifact' | 'status' | 'flush' | 'pause' | 'end';
 
-/** A chunk that is held back until the next event shows if it is the last one. */
+/** A chunk that is held back until the next event shows whether it is the last one. */
 interface HeldChunk {
   event: ArtifactEvent;
   bytes: number;
   /** True for the first update of an artifact, and for one that replaces it. */
   isFirst: boolean;
-  /** True if the agent says that more follows. */
+  /** True if the agent has announced more chunks. */
   readonly hasMore: boolean;
 }
 
 /**
- * Says which update of an artifact is the last one (Spec §4.2.2): many clients show an artifact only then. An agent
- * need not know. One chunk is held back until the next event, and carries the mark if it was the last one.
+ * Marks the last update of each artifact (Spec §4.2.2), because many clients show an artifact only then. The agent need
+ * not mark it: one chunk is held back until the next event, and gets the mark if it was the last one.
  */
 export class OpenArtifacts {
   readonly #log: ArtifactLog;
   readonly #form: ArtifactEnd;
   #held: HeldChunk | undefined;
-  /** Looks at the chunk so far. */
+  /** Number of checks of the held-back chunk so far. */
   #looks = 0;
-  /** Artifacts of which the agent says that more follows. */
+  /** Artifacts for which the agent has announced more chunks. */
   readonly #growing = new Set<string>();
-  /** Artifacts whose chunks are all recorded, and the last of them has no mark. */
+  /** Artifacts whose recorded chunks have no mark on the last one. */
   readonly #open = new Set<string>();
 
   constructor(log: ArtifactLog, form: ArtifactEnd) {
@@ -55,14 +55,14 @@ export class OpenArtifacts {
     this.#form = form;
   }
 
-  /** Takes an update. Returns whether it is held back: then `look` at it every `HELD_CHUNK_LOOK_MS`. */
+  /** Adds an update. Returns whether it is held back: then call `look` every `HELD_CHUNK_LOOK_MS`. */
   take(event: ArtifactEvent, bytes: number): boolean {
     const { artifact, append, lastChunk } = event.artifactUpdate;
     const id = artifact.artifactId;
     const held = this.#held;
     const isSame = held?.event.artifactUpdate.artifact.artifactId === id;
     if (isSame && append === true && lastChunk === undefined) {
-      // One chunk takes the place of another, as most chunks do.
+      // A chunk replaces the held-back one: the most frequent case.
       this.#log.record(held.event, held.bytes);
       held.event = event;
       held.bytes = bytes;
@@ -88,7 +88,7 @@ export class OpenArtifacts {
     return false;
   }
 
-  /** Records everything that comes before a status or a whole task. */
+  /** Records all updates that must come before a status or a whole task. */
   before(event: Exclude<TaskEvent, ArtifactEvent>): void {
     if (event.task !== undefined) {
       this.release('status');
@@ -102,14 +102,14 @@ export class OpenArtifacts {
     this.#open.clear();
   }
 
-  /** Records the chunk that is held back, if no event has followed it for long. Returns whether it is held on. */
+  /** Records the held-back chunk after the maximum number of checks. Returns whether it is still held back. */
   look(): boolean {
     this.#looks += 1;
     if (this.#looks >= HELD_LOOKS) this.release('pause');
     return this.#held !== undefined;
   }
 
-  /** Records the chunk that is held back. */
+  /** Records the held-back chunk. */
   release(successor: Successor): void {
     const held = this.#held;
     if (held === undefined) return;
@@ -123,8 +123,8 @@ export class OpenArtifacts {
   }
 
   /**
-   * Takes an update that only ends its artifact: the chunk before it gets the mark. Returns false if the update stays
-   * as it is.
+   * Handles an update that only ends its artifact: the chunk before it gets the mark. Returns false if the update must
+   * be recorded itself.
    */
   #close(update: TaskArtifactUpdateEvent): boolean {
     const { artifact } = update;
@@ -147,7 +147,7 @@ export class OpenArtifacts {
     return true;
   }
 
-  /** Ends an artifact whose last chunk is recorded already. `closing`: the update that the agent ends it with. */
+  /** Ends an artifact whose last chunk is already recorded. `closing`: the update of the agent that ends it. */
   #end(artifactId: string, closing?: Artifact): void {
     const stored = this.#log.artifact(artifactId);
     const end = stored && endOf(stored, this.#form, closing);
@@ -158,23 +158,23 @@ export class OpenArtifacts {
   }
 }
 
-/** True if a chunk is the last of its artifact, as far as its successor shows. */
+/** True if the successor of a chunk shows that it is the last one. */
 function isLastBefore(successor: Successor, { event, isFirst, hasMore }: HeldChunk): boolean {
   if (successor === 'end') return true;
   if (successor === 'chunk of the artifact' || hasMore) return false;
   if (successor === 'other artifact') return true;
-  // Content in one update is whole. A text may be the first chunk of many.
+  // Content without text is complete in one update. A text may be the first of many chunks.
   if (successor === 'pause') return isFirst && !hasText(event.artifactUpdate.artifact);
   return isFirst;
 }
 
-/** The update for the end of an artifact whose chunks are shown already. `undefined`: it needs none. */
+/** Returns the update that ends an artifact whose chunks are already sent. `undefined`: none is needed. */
 function endOf(
   stored: Artifact,
   form: ArtifactEnd,
   closing: Artifact | undefined,
 ): Pick<TaskArtifactUpdateEvent, 'artifact' | 'append'> | undefined {
-  // Clients that wait for the end show texts. Files and data would only be there twice.
+  // Clients that wait for the end show texts. Files and data would only be repeated.
   if (!hasText(stored)) return undefined;
   if (form !== 'chunk' && artifactBytes(stored) <= WHOLE_ARTIFACT_BYTES) {
     return { artifact: closing === undefined ? stored : described(stored, closing), append: false };
@@ -183,14 +183,14 @@ function endOf(
   return { artifact: closing ?? { artifactId: stored.artifactId, parts: [{ text: '' }] }, append: true };
 }
 
-/** True for an update that brings nothing but the end of its artifact. */
+/** True for an update that only ends its artifact. */
 function isClosing({ artifact, append, lastChunk, metadata }: TaskArtifactUpdateEvent): boolean {
   if (lastChunk !== true || append !== true || metadata !== undefined || artifact.parts.length !== 1) return false;
   const part = artifact.parts[0];
   return part !== undefined && isPlainText(part) && part.text === '';
 }
 
-/** True if an extension of the artifact may count its parts, so that no part may be added or left out. */
+/** True if an extension of the artifact may number its parts, so that no part may be added or left out. */
 function countsParts({ extensions = [] }: Artifact): boolean {
   return extensions.length > 0;
 }
@@ -203,7 +203,10 @@ function marked({ artifactUpdate }: ArtifactEvent): ArtifactEvent {
   return { artifactUpdate: { ...artifactUpdate, lastChunk: true } };
 }
 
-/** The update without what only the agent means: that more follows, and that it appends to nothing. */
+/**
+ * Returns the update without marks that have no meaning for clients: `lastChunk: false`, and `append` in a first
+ * update.
+ */
 function plain({ artifactUpdate }: ArtifactEvent, isFirst: boolean): ArtifactEvent {
   const { taskId, contextId, artifact, append, lastChunk, metadata } = artifactUpdate;
   const appends = append === true && isFirst ? undefined : append;

@@ -12,13 +12,13 @@ interface OutsideEnd {
   readonly status: Omit<TaskStatus, 'timestamp'>;
   /** Merged into the task's metadata. */
   readonly metadata?: JsonObject | undefined;
-  /** `idle`: only while no turn runs. `force`: overtakes the turn that runs. */
+  /** `idle`: only while no turn runs. `force`: also replaces the epoch of a running turn. */
   readonly authority: 'idle' | 'force';
 }
 
 /**
- * Ends a task from outside of its turns, in the name of the turn that is held. `undefined`: the task has changed since
- * it was read, and nothing was written.
+ * Ends a task from outside of its turns, as the turn that is held. Returns `undefined` if the task has changed since it
+ * was read; then nothing was written.
  */
 export async function endFromOutside(
   context: EngineContext,

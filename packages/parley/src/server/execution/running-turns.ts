@@ -14,19 +14,19 @@ import { lostAttempt } from './turn-trace.js';
 import { closingError } from './unavailable-errors.js';
 
 const CLAIM_RETRY_MS = 1_000;
-/** Time for which a turn in its last attempt delays the next one. */
+/** Maximum delay of the next turn behind a turn in its last attempt, in ms. */
 const ALONE_MS = 30_000;
 
 /** The turns of one agent in this process. */
 export class RunningTurns implements TurnOwner, NodeMember {
-  /** True from the beginning of `close` on. */
+  /** True from the start of `close`. */
   closing = false;
   readonly #context: EngineContext;
   readonly #turns = new TurnsByTask();
   readonly #arrivals: TurnArrivals;
   readonly #leave: () => void;
   #idle: (() => void) | undefined;
-  /** The chain of turns that were taken over. They begin one after another. */
+  /** The chain of turns that were taken over. They start one after another. */
   #begins: Promise<void> = Promise.resolve();
 
   constructor(context: EngineContext) {
@@ -60,23 +60,23 @@ export class RunningTurns implements TurnOwner, NodeMember {
     return this.#turns.find(scope, id);
   }
 
-  /** Resolves when the running calls have ended that may bring a turn of this task; undefined if there is none. */
+  /** Resolves when the calls in progress have ended that may assign a turn of this task; undefined if there is none. */
   arriving(key: TaskKey): Promise<unknown> | undefined {
     return this.#arrivals.over(key);
   }
 
-  /** Registers a call to the storage that may bring a turn. Call it before that call. */
+  /** Registers a storage call that may assign a turn. Must be called before it. */
   registerArrival(key: TaskKey): TurnArrival {
     return this.#arrivals.begin(key);
   }
 
   /**
-   * Registers a turn that this process has claimed by a call that was sent at a time. From here on a cancel finds the
-   * turn. It does not run yet. While the server closes, the turn goes back to the storage for the next process.
-   * `caller` names the caller in limits; default: the owner of the task.
+   * Registers a turn that this process has claimed. `sentAt`: the time of the claim. From then on a cancel finds the
+   * turn. It does not run yet. While the server closes, the turn is released for the next process.
+   * `callerKey` identifies the caller in limits; default: the owner of the task.
    */
   admit(claim: Claim, sentAt: number, callerKey = claim.scope.owner ?? undefined): Turn {
-    // A claim overtakes every other turn of the task, also one of this process whose lease has ended.
+    // A claim replaces every other turn of the task, including one of this process with an expired lease.
     this.#turns.find(claim.scope, claim.task.id)?.advance('give up');
     const turn = this.#enter({ claim, callerKey });
     if (this.#context.storage.shared) this.#leased(turn, sentAt);
@@ -84,15 +84,15 @@ export class RunningTurns implements TurnOwner, NodeMember {
     return turn;
   }
 
-  /** Runs an admitted turn, unless the server closes. */
+  /** Runs an admitted turn, unless the server is closing. */
   start(turn: Turn): void {
     if (this.closing) void turn.handOver();
     else turn.advance('run');
   }
 
   /**
-   * Runs an agent that decides if its answer is a task.
-   * @throws A2AError while the server closes.
+   * Runs an agent that decides whether its answer is a task.
+   * @throws A2AError while the server is closing.
    */
   draft(draft: Draft): void {
     if (this.closing) throw closingError();
@@ -115,9 +115,9 @@ export class RunningTurns implements TurnOwner, NodeMember {
   }
 
   /**
-   * Takes over the turns that no process runs. Tasks that cannot go on end. Resolves after that, so that no caller sees
-   * them at work. If the storage is slow, it resolves after `cancelGraceMs`, and the rest happens while calls are
-   * answered.
+   * Takes over the turns that no process runs. Ends tasks that cannot continue. Resolves after that, so that no caller
+   * sees them as running. If the storage is slow, it resolves after `cancelGraceMs`, and the rest happens in the
+   * background.
    * @throws StorageError if the storage fails before that: no agent can be served yet.
    */
   async recover(): Promise<void> {
@@ -175,7 +175,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
   }
 
   /**
-   * Lets running turns finish for `graceMs`, then hands the rest over. Turns that wait for an authorization have no
+   * Waits up to `graceMs` for running turns, then hands the rest over. Turns that wait for an authorization get no
    * grace. No agent starts. Resolves even if the storage fails.
    */
   async close(graceMs: number): Promise<void> {
@@ -197,7 +197,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
     this.#context.feeds.shutDown();
   }
 
-  /** Hands over all turns, including those that still arrive. */
+  /** Hands over all turns, including those that arrive during the close. */
   async #handOverAll(): Promise<void> {
     for (;;) {
       const turns = this.#turns.values();
@@ -207,13 +207,15 @@ export class RunningTurns implements TurnOwner, NodeMember {
     }
   }
 
-  /** The storage still counts the turn as held by this process. The next process finds it when its lease has ended. */
+  /**
+   * The storage still names this process as the holder. The next process can claim the turn when its lease has ended.
+   */
   #giveUp(turn: Turn): void {
     this.#context.logger.error('a turn could not be handed over', { taskId: turn.taskId });
     turn.advance('give up');
   }
 
-  /** Waits for calls to the storage, for `cancelGraceMs` at most. */
+  /** Waits for storage calls, at most `cancelGraceMs`. */
   async #withPatience(work: Promise<unknown>): Promise<void> {
     const { clock, limits } = this.#context;
     let stopTimer = () => {};
@@ -227,7 +229,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
     }
   }
 
-  /** Counts a turn for its caller, whatever the limits say: it is claimed, or they were asked before. */
+  /** Counts a turn for its caller without a check of the limits: it is claimed, or they were checked before. */
   #enter(start: TurnStart): Turn {
     const turn = new Turn(this.#context, this, start);
     this.#context.turnPlaces.add(turn.callerKey);
@@ -235,7 +237,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
     return turn;
   }
 
-  /** Notes a lease that began with a call. `sentAt`: the time of that call. */
+  /** Records a lease that began with a call. `sentAt`: the time of that call. */
   #leased(turn: Turn, sentAt: number): void {
     turn.leaseEnd = sentAt + this.#context.node.lease.leaseMs;
     this.#context.node.guard(sentAt);
@@ -247,9 +249,9 @@ export class RunningTurns implements TurnOwner, NodeMember {
   }
 
   #renewed(turn: Turn, renewal: Renewal, sentAt: number): void {
-    // A turn that has ended meanwhile is not overtaken.
+    // A turn that has ended in the meantime is not replaced.
     if (this.#turns.find(turn.scope, turn.taskId) !== turn) return;
-    // The lease is not renewed: if that goes on, the node stops the turn before the lease ends.
+    // The lease is not renewed: without a later renewal, the node stops the turn before the lease ends.
     if (renewal.held === 'unknown') return;
     if (!renewal.held) return void turn.advance('not held');
     const leaseEnd = sentAt + this.#context.node.lease.leaseMs;
@@ -257,7 +259,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
     if (renewal.cancel) turn.cancel(renewal.cancel);
   }
 
-  /** Claims the next turn of a task. It counts for the caller of the turn before. */
+  /** Claims the next turn of a task. It counts for the caller of the previous turn. */
   async #claimNext(turn: Turn): Promise<void> {
     const { storage, node, agent, logger, clock } = this.#context;
     const task = { scope: turn.scope, id: turn.taskId };
@@ -276,7 +278,9 @@ export class RunningTurns implements TurnOwner, NodeMember {
     }
   }
 
-  /** Decides about a claimed turn and acts on it. `before`: the turn of the task that has just ended here. */
+  /**
+   * Decides about a claimed turn and executes the decision. `before`: the turn of the task that has just ended here.
+   */
   #takeOver(
     claim: Claim,
     { sentAt, before }: { readonly sentAt: number; readonly before?: Turn },
@@ -288,7 +292,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
       this.#tellLost(turn, claim, fate);
       switch (fate) {
         case 'run':
-          // Each turn begins after the one before, so that few turns are suspects when the process dies.
+          // Turns start one after the other, so that few turns are suspects if the process dies.
           if (before) void turn.begin();
           else this.#begins = this.#begins.then(() => turn.begin());
           return undefined;
@@ -311,13 +315,13 @@ export class RunningTurns implements TurnOwner, NodeMember {
       }
       return turn.whenEnded;
     } catch (error) {
-      // The turn stays claimed, so that it is not met again and again. The next process tries again.
+      // The turn stays claimed, so that it is not claimed repeatedly. The next process tries again.
       this.#context.logger.error('a claimed turn cannot be taken over', { turn: claim.turn, error });
       return undefined;
     }
   }
 
-  /** Ends the span of the attempt before, if its process has died. */
+  /** Ends the span of the previous attempt if its process has died. */
   #tellLost({ trace }: Turn, claim: Claim, fate: TurnFate): void {
     const { tracing } = this.#context.turnPorts;
     const lost = tracing?.isOn && lostAttempt(claim, fate);
@@ -325,14 +329,14 @@ export class RunningTurns implements TurnOwner, NodeMember {
   }
 
   /**
-   * Holds a turn whose task waits for an authorization, until the time for that has passed. The agent runs again once
-   * the answer is there. A message of the caller ends the turn, and starts the next one.
+   * Holds a turn whose task waits for an authorization until that expires. The agent is restarted once the answer has
+   * arrived. A message of the caller ends the turn, and starts the next one.
    */
   #keep(turn: Turn, claim: Claim): void {
     const { clock, authorizations, logger, limits } = this.#context;
     const { status } = claim.task;
     const end = authorizationEnd(status) ?? 0;
-    // An answer that ends the process must not do so again and again.
+    // An answer that crashes the process must not do so repeatedly.
     const mayRun = claim.attempt - 1 - claim.handOvers < limits.maxAttempts;
     turn.advance('keep');
     const stopTimer = clock.after(Math.max(0, end - clock.now()), () => turn.advance('expired'));
@@ -348,8 +352,8 @@ export class RunningTurns implements TurnOwner, NodeMember {
   }
 
   /**
-   * Begins a turn in its last attempt when no other such turn runs, or when the one before has run for a while. If a
-   * turn ends the process, the others lose no last attempt to it.
+   * Starts a turn in its last attempt when no other such turn runs, or when the previous one has run for a while. If
+   * one turn crashes the process, the others do not lose their last attempt.
    */
   #beginAlone(turn: Turn): void {
     const { whenEnded } = turn;
@@ -364,7 +368,7 @@ export class RunningTurns implements TurnOwner, NodeMember {
   }
 }
 
-/** Turns by their tasks. The id leads to the few tasks that share it, and the scope tells those apart. */
+/** Turns by task. The map is keyed by task id, and the few tasks with the same id are distinguished by scope. */
 class TurnsByTask {
   readonly #byId = new TransientMap<string, Turn[]>();
   #size = 0;
@@ -377,7 +381,7 @@ class TurnsByTask {
     return this.#byId.get(id)?.find((turn) => isSameScope(turn.scope, scope));
   }
 
-  /** Adds a turn. Its task has no other one. */
+  /** Adds a turn. Its task must have no other one. */
   put(turn: Turn): void {
     const others = this.#byId.get(turn.taskId);
     if (others === undefined) this.#byId.set(turn.taskId, [turn]);

@@ -13,9 +13,8 @@ const CONFIGURATIONS: ReadonlySet<StorageCall> = new Set([
 ]);
 
 /**
- * A shared storage for an engine. Its reads have a bound: callers hear UNAVAILABLE when the network between process and
- * storage hangs. It asks once more if the answer to an acceptance is lost. A storage in this process is returned as it
- * is.
+ * A shared storage for an engine. Its reads have a time limit: callers get UNAVAILABLE if the network to the storage
+ * hangs. An acceptance is repeated once if its answer is lost. A storage in this process is returned unchanged.
  */
 export function steadyStorage(storage: TaskStorage, patience: EqualTimers): TaskStorage {
   if (!storage.shared) return storage;
@@ -25,14 +24,14 @@ export function steadyStorage(storage: TaskStorage, patience: EqualTimers): Task
   });
 }
 
-/** A storage whose push configurations have the same bound, for writing too. */
+/** A storage whose push configurations have the same time limit, for reads and writes. */
 export function withBoundedConfigurations(storage: TaskStorage, patience: EqualTimers): TaskStorage {
   return interceptedStorage(storage, (call, _args, run) =>
     CONFIGURATIONS.has(call) ? bounded(run() as Promise<unknown>, patience) : run(),
   );
 }
 
-/** The second call is answered as the first one was. */
+/** The second call gets the same answer as the first. */
 async function acceptedSurely(storage: TaskStorage, acceptance: Acceptance): Promise<AcceptOutcome> {
   try {
     return await storage.accept(acceptance);

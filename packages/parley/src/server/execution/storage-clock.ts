@@ -2,7 +2,7 @@ import type { Clock } from '../../runtime/clock.js';
 
 /**
  * A clock with the time of day of the storage, so that processes with different clocks write the same times. Timers and
- * monotonic time are those of the process. Before the first measurement it has the time of the process.
+ * monotonic time are those of the process. Before the first measurement it uses the time of the process.
  */
 export class StorageClock implements Clock {
   readonly #clock: Clock;
@@ -13,12 +13,12 @@ export class StorageClock implements Clock {
     this.#clock = clock;
   }
 
-  /** True once the storage has told its time. */
+  /** True after the first measurement. */
   get isSet(): boolean {
     return this.#offset !== undefined;
   }
 
-  /** Asks for the storage's time. The answer counts for the middle of the call. */
+  /** Measures the storage's time. The answer is taken as the time in the middle of the call. */
   async measure(ask: () => Promise<number>): Promise<void> {
     const sent = this.#clock.monotonic();
     const time = await ask();

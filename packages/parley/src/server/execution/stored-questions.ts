@@ -9,33 +9,33 @@ import type { AskingTurn } from './authorizations.js';
 import { keptText } from './earlier-replies.js';
 import type { EngineContext } from './engine-context.js';
 
-/** A request for authorization as the storage keeps it, under the hash of its state. */
+/** A stored request for authorization, under the hash of its state. */
 export interface Asked {
   readonly scope: Scope;
   readonly taskId: string;
-  /** The message that the agent was working on. Its turn runs again if the process of the agent has ended. */
+  /** The message of the agent's turn. It runs again if the process of the agent has ended. */
   readonly messageId: string;
-  /** The id of the question: once the task shows another one, the state is worth nothing. */
+  /** The id of the question. The state is invalid once the task has another one. */
   readonly questionId: string;
   readonly caller: CallerContext;
   /** The public key of the process in which the agent waits. */
   readonly publicKey: string;
-  /** `textHash` of the request. Absent in questions of older versions, as the next two. */
+  /** `textHash` of the request. Absent in questions of older versions, like `turn` and `attempt`. */
   readonly asks?: string;
-  /** The turn that has begun the message, and its attempts so far. */
+  /** The first turn of the message, and its number of attempts. */
   readonly turn?: number;
   readonly attempt?: number;
 }
 
-/** A reply that came with a state. */
+/** A reply that arrived with a state. */
 export interface Received {
   readonly asked: Asked;
   readonly reply: AuthorizationReply;
 }
 
 /**
- * The questions for authorizations in the storage, as idempotency keys. Each question lies under the hash of its state.
- * The first answer uses it up.
+ * The stored questions for authorizations, as idempotency keys. Each question is stored under the hash of its state,
+ * and can be answered once.
  */
 export class StoredQuestions {
   readonly #context: EngineContext;
@@ -69,7 +69,7 @@ export class StoredQuestions {
     };
     const { tenant, owner } = scope;
     const kept = { digest: hash, ttlMs, isLasting: true } as const;
-    // The owner first: no state leads to a question that is not there.
+    // Written under the owner first, so that no state leads to a missing question.
     await patience.ask(() => keys.remember(scope, { ...kept, key: askedKey(hash) }, recordOf(hash, asked)));
     const place = recordOf(hash, { tenant, owner });
     await patience.ask(() => keys.remember(this.#scope, { ...kept, key: ownerKey(hash) }, place));
@@ -84,14 +84,14 @@ export class StoredQuestions {
     return asked && { ...asked, scope };
   }
 
-  /** The task of a question; `undefined` if it waits for the answer no more. */
+  /** Returns the task of a question; `undefined` if it no longer waits for the answer. */
   async task({ scope, taskId, questionId }: Asked): Promise<StoredTask | undefined> {
     const stored = await this.#context.storage.task(scope, taskId);
     const { state, message } = stored?.task.status ?? {};
     return state === 'TASK_STATE_AUTH_REQUIRED' && message?.messageId === questionId ? stored : undefined;
   }
 
-  /** Marks a question as answered. False if it was answered before. */
+  /** Marks a question as answered. Returns false if it was answered before. */
   async use(asked: Asked, text: string): Promise<boolean> {
     const { storage, limits, ids } = this.#context;
     const mark = { messageId: ids.random(), role: 'ROLE_AGENT' as const, parts: [{ text }] };
@@ -101,21 +101,21 @@ export class StoredQuestions {
   }
 
   /**
-   * The answer to a question; undefined if there is none yet. `sealed` is the reply that a process has left, or "" if
-   * the agent got it directly. It is undefined if a turn was started for the reply.
+   * Returns the answer to a question; undefined if there is none yet. `sealed`: the stored encrypted reply, or "" if
+   * the agent got it directly; undefined if a turn was started for the reply.
    */
   async answer(scope: Scope, questionId: string): Promise<{ readonly sealed: string | undefined } | undefined> {
     const known = await this.#context.storage.keys.recall(scope, usedKey({ questionId }));
     return known && { sealed: sealedIn(known) };
   }
 
-  /** The reply as every process with the keys can read it; undefined without keys. */
+  /** Encrypts the reply for all processes with the keys; undefined without keys. */
   async seal({ asked, reply }: Received): Promise<string | undefined> {
     const place = secretPlace({ scope: asked.scope, id: asked.taskId });
     return this.#context.secrets?.seal(keptText({ reply, asks: asked.asks }), place);
   }
 
-  /** Notes that a message of the caller takes the place of a turn that waits. */
+  /** Records that a message of the caller replaces a waiting turn. */
   async yield(key: TaskKey, turn: number): Promise<void> {
     const { storage, limits } = this.#context;
     const record = { messageId: String(turn), role: 'ROLE_AGENT' as const, parts: [{ text: '' }] };
@@ -126,21 +126,21 @@ export class StoredQuestions {
     );
   }
 
-  /** True if a message of the caller takes the place of a turn. */
+  /** True if a message of the caller replaces the turn. */
   async isYielded(key: TaskKey, turn: number): Promise<boolean> {
     return (await this.#context.storage.keys.recall(key.scope, yieldKey(key, turn))) !== undefined;
   }
 
   /**
-   * A request with a state names no owner, so what leads to the owner lies in one scope of the agent. It is small. All
-   * else counts for the owner, who so pushes out own links only.
+   * A request with a state names no owner, so the entry that names the owner is in one scope of the agent. It is small.
+   * All other data count for the owner, so that they can evict only the owner's own entries.
    */
   get #scope(): Scope {
     return { agent: this.#context.agent, tenant: '', owner: null };
   }
 }
 
-/** No key of a message begins so (`Idempotency.keyOf`). */
+/** No key of a message has this prefix (`Idempotency.keyOf`). */
 function askedKey(hash: string): string {
   return ` authorization ${hash}`;
 }
@@ -159,7 +159,7 @@ function recorded<Data>(known: Remembered | undefined): Data | undefined {
   return part !== undefined && part.data !== undefined && isObject(part.data) ? (part.data as Data) : undefined;
 }
 
-/** The key of the answer to a question. */
+/** Returns the key of the answer to a question. */
 export function usedKey({ questionId }: Pick<Asked, 'questionId'>): string {
   return ` authorization used ${questionId}`;
 }
@@ -168,14 +168,14 @@ function yieldKey({ id }: TaskKey, turn: number): string {
   return ` authorization yields ${turn} ${id}`;
 }
 
-/** The reply that a process has left, or "" if the agent got it directly; `undefined` if a turn was started for it. */
+/** Returns the stored encrypted reply, or "" if the agent got it directly; `undefined` if a turn was started for it. */
 function sealedIn({ outcome }: Remembered): string | undefined {
   if (!('reply' in outcome)) return undefined;
   const [part] = outcome.reply.parts;
   return part !== undefined && part.text !== undefined ? part.text : '';
 }
 
-/** A reply opens only for its own task. */
+/** Returns the encryption context of a reply: it can be decrypted only for its own task. */
 export function secretPlace({ scope: { agent, tenant, owner }, id }: TaskKey): readonly (string | null)[] {
   return ['reply to an agent', agent, tenant, owner, id];
 }

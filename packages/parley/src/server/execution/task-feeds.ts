@@ -9,36 +9,36 @@ export interface FeedListener {
   /** The task. */
   readonly key: TaskKey;
   /**
-   * Takes consecutive records, in order, each exactly once. `snapshot` is the task after the last one, if the commit
-   * wrote it: always at an end and at an interruption.
+   * Called with consecutive records, in order, each exactly once. `snapshot`: the task after the last one, if the
+   * commit wrote it: always at a terminal or interrupted state.
    */
   offer(records: readonly LogRecord[], snapshot: Task | undefined): void;
-  /** True once the listener knows its start. Older answers of the storage mean nothing to it. */
+  /** True once the start of the listener is set. Earlier answers of the storage do not apply to it. */
   readonly started: boolean;
-  /** Tells how far the task is in the storage; undefined if it was deleted. */
+  /** Called with the progress of the task in the storage; undefined if it was deleted. */
   look(progress: TaskProgress | undefined): void;
-  /** Tells that this process shows no more records. */
+  /** Called when this process sends no more records. */
   shutDown(): void;
-  /** Reports that the commit of a waiting or final state is late. */
+  /** Called when the commit of an interrupted or terminal state is late. */
   overdue?(): void;
 }
 
 /**
- * The watchers of all tasks in this process. An unwatched task takes no memory here. Records arrive only after their
- * commit, so a crash cannot revoke a shown one.
+ * The listeners of all tasks in this process. A task without listeners takes no memory here. Records are delivered only
+ * after their commit, so a crash cannot revoke them.
  */
 export class TaskFeeds {
-  /** Listeners by task id, of all scopes. Most tasks have one listener, which takes no set. */
+  /** Listeners by task id, of all scopes. Most tasks have one listener, which is stored without a set. */
   readonly #listeners = new TransientMap<string, FeedListener | Set<FeedListener>>();
 
   #shutDown = false;
 
-  /** Count of watched tasks. */
+  /** Number of watched tasks. */
   get size(): number {
     return this.#listeners.size;
   }
 
-  /** Returns the listener. Its owner detaches it. */
+  /** Adds and returns a listener. Its owner must detach it. */
   attach<Listener extends FeedListener>(listener: Listener): Listener {
     const { id } = listener.key;
     const present = this.#listeners.get(id);
@@ -66,7 +66,7 @@ export class TaskFeeds {
     } else if (isSameScope(present.key.scope, scope)) present.offer(records, snapshot);
   }
 
-  /** Tells the listeners of a task that the storage does not commit its state. */
+  /** Informs the listeners of a task that the commit of its state is late. */
   overdue(key: TaskKey): void {
     for (const listener of this.#of(key)) listener.overdue?.();
   }
@@ -87,7 +87,7 @@ export class TaskFeeds {
     return all.filter((listener) => isSameScope(listener.key.scope, scope));
   }
 
-  /** Ends all listeners, and those that come later at once. */
+  /** Ends all listeners, and later ones at once. */
   shutDown(): void {
     this.#shutDown = true;
     const all = this.#listeners.values();

@@ -9,11 +9,11 @@ import type { FeedListener, TaskFeeds } from './task-feeds.js';
 /** The watched tasks of one engine. */
 export interface WatchedTasks {
   readonly feeds: TaskFeeds;
-  /** True for a task whose turn runs in this process. That turn shows its records itself. */
+  /** True for a task whose turn runs in this process. That turn delivers its records directly. */
   runs(key: TaskKey): boolean;
 }
 
-/** Ports of the looks, and the longest time for a read. */
+/** Dependencies of the polls, and the time limit of a read. */
 interface TaskLooksOptions {
   readonly storage: TaskStorage;
   readonly clock: Clock;
@@ -21,22 +21,22 @@ interface TaskLooksOptions {
   readonly patienceMs: number;
 }
 
-/** Tasks of one read at most. */
+/** Maximum number of tasks in one read. */
 const KEYS_AT_ONCE = 500;
 
 /**
- * Tells the listeners of a process how far their tasks are in the storage. All listeners share one read, and one read
- * is under way at a time.
+ * Passes the stored progress of tasks to their listeners in a process. All listeners share one read, and only one read
+ * is in progress at a time.
  */
 export class TaskLooks {
   readonly #options: TaskLooksOptions;
-  /** The listeners to tell, by task. A listener that attaches later gets no older answer. */
+  /** The listeners to inform, by task. A listener that attaches later does not get an older answer. */
   #waiting = new Map<string, { readonly key: TaskKey; readonly listeners: Set<FeedListener> }>();
   #isReading = false;
   #isClosed = false;
-  /** The time at which the reads began to fail, by the monotonic clock. */
+  /** Monotonic time of the first failed read in a row. */
   #failingSince: number | undefined;
-  /** The monotonic time of the oldest request that waits, and of the read that is under way. */
+  /** Monotonic times of the oldest waiting request, and of the read in progress. */
   #waitingSince: number | undefined;
   #readingSince: number | undefined;
 
@@ -44,23 +44,23 @@ export class TaskLooks {
     this.#options = options;
   }
 
-  /** Age of the oldest look that has no answer yet, in ms. */
+  /** Age of the oldest request without an answer, in ms. */
   get lagMs(): number {
     const since = this.#failingSince ?? this.#readingSince ?? this.#waitingSince;
     return since === undefined ? 0 : this.#options.clock.monotonic() - since;
   }
 
-  /** Looks at one task, if it is watched. */
+  /** Polls one task, if it has listeners. */
   look({ feeds }: WatchedTasks, key: TaskKey): void {
     this.#add(feeds.started(key));
   }
 
-  /** Looks at all tasks that are watched and whose turns run elsewhere. */
+  /** Polls all watched tasks whose turns run elsewhere. */
   lookAtAll(watched: WatchedTasks): void {
     this.#add(watched.feeds.started().filter(({ key }) => !watched.runs(key)));
   }
 
-  /** No task is looked at any more: the storage may close now. */
+  /** Ends all polls, so that the storage can be closed. */
   close(): void {
     this.#isClosed = true;
     this.#waiting.clear();
@@ -96,7 +96,7 @@ export class TaskLooks {
       this.#readingSince = undefined;
       if (this.#waiting.size > 0) this.#read();
     };
-    // A read that hangs blocks no later read.
+    // A hanging read must not block later ones.
     const stopTimer = clock.after(patienceMs, () => {
       this.#failed(tasks, began);
       over();
@@ -116,7 +116,10 @@ export class TaskLooks {
     );
   }
 
-  /** Tells callers who have waited long enough for the storage. Streams wait on. `began`: the time of the read. */
+  /**
+   * Informs callers that have waited up to the time limit for the storage. Streams continue to wait. `began`: the time
+   * of the read.
+   */
   #failed(tasks: readonly { readonly listeners: ReadonlySet<FeedListener> }[], began: number): void {
     const { clock, patienceMs } = this.#options;
     this.#failingSince ??= began;

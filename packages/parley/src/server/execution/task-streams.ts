@@ -14,10 +14,10 @@ import { FeedReader, SNAPSHOT_TURN } from './feed-reader.js';
 import type { MessageIntake, ReceivedMessage, Submission } from './message-intake.js';
 import { closingError } from './unavailable-errors.js';
 
-/** Longest wait for the first record of a turn before its task is shown as it was, in ms. */
+/** Time limit for the first record of a turn, in ms. After it, the task is sent without that record. */
 const BEGIN_LIMIT_MS = 1_000;
 
-/** A turn that is taken in and may start. */
+/** An accepted turn that can be started. */
 type Begun = Pick<Extract<Submission, { readonly kind: 'turn' }>, 'start'>;
 
 /** A stream of events, as an iterator. */
@@ -33,7 +33,7 @@ export class TaskStreams {
     this.#intake = intake;
   }
 
-  /** Listens before it takes the message in, so that no record is missed. */
+  /** Attaches before the message is accepted, so that no record is missed. */
   async ofMessage(received: ReceivedMessage, historyLength: number | undefined): Promise<EventStream> {
     const { scope, taskId } = received;
     const end = new TurnEnd(received.message);
@@ -62,8 +62,8 @@ export class TaskStreams {
   }
 
   /**
-   * Starts a turn, and returns the task as its sender sees it at once. If the task waited for the message, that is the
-   * task after the first record of the turn. Some clients take its old question for the answer.
+   * Starts a turn, and returns the task for the immediate answer. If the task was waiting for the message, the
+   * answer includes the first record of the turn. Otherwise some clients take the old question for the answer.
    */
   async begunTask(key: TaskKey, stands: Pick<StoredTask, 'task' | 'seq'>, { start }: Begun): Promise<Task> {
     if (!isInterrupted(stands.task.status.state)) {
@@ -84,7 +84,7 @@ export class TaskStreams {
     }
   }
 
-  /** The events of one turn, from its first record. For a repeat of the message that started it. */
+  /** Returns the events of one turn, from its first record. For a repeat of its message. */
   async ofTurn(scope: Scope, { taskId, turn, message }: StartedTurn): Promise<EventStream> {
     const end = new TurnEnd(message);
     end.turn = turn;
@@ -94,7 +94,10 @@ export class TaskStreams {
     return new FeedReader(this.#context, { key, endsAfter: end.after }).begin(0).replay();
   }
 
-  /** The task at the end of a turn, or in the state in which it came to wait: the answer to a blocking repeat. */
+  /**
+   * Returns the task at the end of a turn, or in the interrupted state that it reached: the answer to a blocking
+   * repeat.
+   */
   async outcomeOf(scope: Scope, { taskId, turn, message }: StartedTurn): Promise<Task> {
     const end = new TurnEnd(message);
     end.turn = turn;
@@ -121,7 +124,7 @@ export class TaskStreams {
     return builder.view();
   }
 
-  /** The stream of a subscription, resumed after Last-Event-ID (Spec §3.1.6). */
+  /** Returns the stream of a subscription, resumed after Last-Event-ID (Spec §3.1.6). */
   async ofTask(scope: Scope, taskId: string, lastEventId: string | undefined): Promise<EventStream> {
     const reader = new FeedReader(this.#context, {
       key: { scope, id: taskId },
@@ -156,14 +159,14 @@ export class TaskStreams {
     return ended ? started.finish() : started;
   }
 
-  /** True if the log still has everything after a sequence number. */
+  /** True if the log still has all records after a sequence number. */
   async #reaches(scope: Scope, taskId: string, seen: number, last: number): Promise<boolean> {
     if (seen === last) return true;
     const { floor } = await this.#context.storage.records({ scope, id: taskId }, seen, 1);
     return floor <= seen + 1;
   }
 
-  /** Looks at the task, because another process may have written since the read of the first snapshot. */
+  /** Polls the task, because another process may have written since the read of the first snapshot. */
   #lookIfShared({ key }: FeedReader): void {
     if (this.#context.storage.shared) this.#context.node.look(key);
   }
@@ -176,14 +179,14 @@ export class TaskStreams {
 }
 
 /**
- * The stream of a message to a task that waits for it. It begins with the task as it is after the first record of the
- * turn. Some clients take a question there for the answer to the message.
+ * The stream of a message to a task that was waiting for it. It begins with the task after the first record of the
+ * turn, without a status message. Some clients take a question there for the answer to the message.
  */
 class ResumedStream implements ItemSource {
   readonly #reader: FeedReader;
   readonly #first: (record: LogRecord) => StreamItem;
   #hasBegun = false;
-  /** The event after the first task, while that task is shown. */
+  /** The event after the first task, while that task is being sent. */
   #next: IteratorResult<StreamItem, undefined> | undefined;
 
   constructor(reader: FeedReader, first: (record: LogRecord) => StreamItem) {
@@ -198,8 +201,8 @@ class ResumedStream implements ItemSource {
       if (waiting.done === true) return waiting;
       this.#next = await this.#reader.next();
       const { value } = this.#next;
-      // The log may begin with a snapshot. The turn that waits for authorization may go on, with chunks that would be
-      // there twice.
+      // The log may begin with a snapshot. A turn that waited for authorization may continue with chunks that would
+      // then be sent twice.
       const isStatus = value instanceof LogRecord && value.event.statusUpdate !== undefined;
       return isStatus ? { done: false, value: this.#first(value) } : waiting;
     }
@@ -217,7 +220,7 @@ class ResumedStream implements ItemSource {
   }
 }
 
-/** The task without the message of its status, which comes with the next event. */
+/** Returns the task without its status message, which comes with the next event. */
 function unsaid(task: Task): Task {
   const { message: _, ...status } = task.status;
   return { ...task, status };
@@ -230,7 +233,7 @@ interface StartedTurn {
   readonly message: Message;
 }
 
-/** The end of the stream of a message: with its turn, not with an earlier one. */
+/** Finds the end of the stream of a message: the end of its turn, not of an earlier one. */
 class TurnEnd {
   turn = 0;
   readonly #message: Message;
@@ -245,7 +248,7 @@ class TurnEnd {
     this.#begun ||= record.turn >= this.turn;
     const state = announcedState(record.event);
     if (state === undefined) return false;
-    // A task that waits can be ended from outside, in the name of no turn.
+    // A waiting task can be ended from outside, without a turn.
     if (isTerminal(state)) {
       return this.#begun || new UnsupportedOperationError('the task ended before the message was processed');
     }
@@ -253,7 +256,8 @@ class TurnEnd {
   };
 
   /**
-   * Decides the end of a wait for a blocking answer. It ends at AUTH_REQUIRED, too, and with the turn (Spec §3.2.2).
+   * Decides whether a wait for a blocking answer is over. It also ends at AUTH_REQUIRED, and with the turn (Spec
+   * §3.2.2).
    */
   answersAfter(record: LogRecord): boolean | Error {
     if (record.turn === SNAPSHOT_TURN && this.#sentSince(record) > 0) {
@@ -262,12 +266,15 @@ class TurnEnd {
     return this.after(record) || (announcedState(record.event) === 'TASK_STATE_AUTH_REQUIRED' && this.#reached(record));
   }
 
-  /** True if the turn was reached. A snapshot names no turn, but its history shows the message. */
+  /** True if the turn has begun. A snapshot has no turn number, but its history contains the message. */
   #reached(record: LogRecord): boolean {
     return record.turn === SNAPSHOT_TURN ? this.#sentSince(record) >= 0 : record.turn >= this.turn;
   }
 
-  /** Count of messages from callers after the message of the turn; -1 if the task does not have that message yet. */
+  /**
+   * Returns the number of messages from callers after the message of the turn; -1 if the task does not have that
+   * message yet.
+   */
   #sentSince({ event }: LogRecord): number {
     const history = event.task !== undefined ? (event.task.history ?? []) : [];
     const sent = history.filter(({ role }) => role === 'ROLE_USER').map(({ messageId }) => messageId);
@@ -276,7 +283,7 @@ class TurnEnd {
   }
 }
 
-/** The sequence number in an event id; `undefined` for anything else. */
+/** Returns the sequence number in an event id; `undefined` for any other text. */
 function sequenceOf(id: string): number | undefined {
   return /^\d{1,15}$/.test(id) ? Number(id) : undefined;
 }

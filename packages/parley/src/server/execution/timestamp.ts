@@ -2,8 +2,8 @@ let lastTime = Number.NaN;
 let lastText = '';
 
 /**
- * A time in ms since the epoch, in the format of the protocol. The last text is kept, because busy servers ask for the
- * same time often.
+ * Formats ms since the epoch as a protocol timestamp. Caches the last text, because busy servers often format the same
+ * time.
  */
 export function timestampAt(ms: number): string {
   if (ms !== lastTime) {

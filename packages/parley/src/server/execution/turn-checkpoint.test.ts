@@ -5,7 +5,7 @@ import { agentCheckpoint, TurnCheckpoint } from './turn-checkpoint.js';
 
 const turn = { held: {} as HeldTurn, flush: async () => {} };
 
-/** A checkpoint whose writes take turns: each one waits for the next tick. */
+/** A checkpoint whose writes each take one tick. */
 function checkpointOf(stored?: JsonValue, isHeld = true) {
   const written: JsonValue[] = [];
   const checkpoint = new TurnCheckpoint(turn, stored, async (_, next) => {

@@ -3,13 +3,13 @@ import type { HeldTurn } from '../../store/held-turn.js';
 import type { Turn } from './turn.js';
 import { TurnOverError } from './turn-events.js';
 
-/** Replaces the stored checkpoint of a turn. False: the turn is over. */
+/** Replaces the stored checkpoint of a turn. Returns false if the turn is over. */
 export type CheckpointWrite = (held: HeldTurn, stored: JsonValue) => boolean | Promise<boolean>;
 
-/** The member of a stored checkpoint that is not the agent's. */
+/** The member of a stored checkpoint for values of turn ports. */
 const KEPT = 'urn:parley-a2a:kept:v1';
 
-/** The checkpoint of the agent, and values that turn ports keep beside it. Callers see neither. */
+/** The checkpoint of the agent, and values that turn ports store with it. Callers can read neither. */
 export class TurnCheckpoint {
   readonly #before: JsonValue | undefined;
   readonly #turn: Pick<Turn, 'held' | 'flush'>;
@@ -26,7 +26,10 @@ export class TurnCheckpoint {
     this.#write = write;
   }
 
-  /** The values of turn ports, of this attempt and of earlier ones. Most turns never ask for them. */
+  /**
+   * The values of turn ports, of this attempt and of earlier ones. Parsed at the first read, because most turns do not
+   * use them.
+   */
   get kept(): Map<string, JsonValue> {
     this.#kept ??= new Map(Object.entries(keptIn(this.#before) ?? {}));
     return this.#kept;
@@ -38,7 +41,7 @@ export class TurnCheckpoint {
     return this.store();
   }
 
-  /** Writes all values after all events so far, one write after another. */
+  /** Writes all values after the commit of all events so far. Writes run one after another. */
   store(): Promise<void> {
     return this.#next(async () => {
       await this.#turn.flush();
@@ -46,7 +49,7 @@ export class TurnCheckpoint {
     });
   }
 
-  /** Writes the values as they are now. Events so far may be committed later. */
+  /** Writes the values now. Earlier events may be committed later. */
   storeAhead(): Promise<void> {
     const stored = this.#stored;
     return this.#next(() => stored);
@@ -70,12 +73,12 @@ export class TurnCheckpoint {
   }
 }
 
-/** The value of the agent in a stored checkpoint. */
+/** Returns the value of the agent in a stored checkpoint. */
 export function agentCheckpoint(stored: JsonValue | undefined): JsonValue | undefined {
   return keptIn(stored) === undefined ? stored : (stored as JsonObject).value;
 }
 
-/** The values of the engine and of turn ports in a stored checkpoint. */
+/** Returns the values of the engine and of turn ports in a stored checkpoint. */
 export function keptIn(stored: JsonValue | undefined): JsonObject | undefined {
   const kept = isObject(stored) ? stored[KEPT] : undefined;
   return isObject(kept) ? (kept as JsonObject) : undefined;

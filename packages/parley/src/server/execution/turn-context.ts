@@ -32,7 +32,7 @@ import type { TurnTrace } from './turn-trace.js';
 const NONE: readonly never[] = [];
 const PREVIOUS_EVENTS_BYTES = 16 * 1_048_576;
 
-/** The turn that a context is of. */
+/** The turn of a context. */
 interface ContextTurn extends CountedTurn {
   readonly scope: Scope;
   readonly message: AddressedMessage;
@@ -43,19 +43,19 @@ interface ContextTurn extends CountedTurn {
   requestAuthorization(context: TurnContext, request: AuthorizationRequest): Promise<Authorization>;
 }
 
-/** Members that are copied for the agent when it first reads them. */
+/** Members that are copied at their first read by the agent. */
 type Copied = Pick<RequestContext, 'task' | 'history' | 'metadata' | 'checkpoint'>;
 
 /**
- * The context of one turn. An agent may change the objects that it gets: each is a copy, made at the first read. The
- * signal is made at the first read as well.
+ * The context of one turn. An agent may change the objects in it: each is a copy, made at the first read. The signal is
+ * also made at the first read.
  */
 export class TurnContext implements RequestContext {
   readonly taskId: string;
   readonly contextId: string;
   readonly #context: EngineContext;
   readonly #turn: ContextTurn;
-  /** The claim as it was when the agent was called: a draft has none. */
+  /** The claim at the time of the call of the agent; absent for a draft. */
   readonly claim: Claim | undefined;
   #message: Message | undefined;
   #copies: { -readonly [Name in keyof Copied]?: Copied[Name] } | undefined;
@@ -117,7 +117,7 @@ export class TurnContext implements RequestContext {
     const { scope, message } = this.#turn;
     const found: Task[] = [];
     let bytes = 0;
-    // One after another: the limit counts each task before the next is read.
+    // One after another: the limit counts each task before the next one is read.
     for (const id of new Set(message.referenceTaskIds)) {
       const stored = await this.patience.ask(() => storage.task(scope, id));
       if (stored === undefined) continue;
@@ -234,7 +234,7 @@ export class TurnContext implements RequestContext {
     return ignoreRejection(this.#turn.saveCheckpoint(value));
   }
 
-  /** The patience of calls that the agent waits for. */
+  /** Repeats calls that the agent waits for during an outage. */
   get patience(): TurnPatience {
     if (this.#patience === undefined) {
       const { clock, logger } = this.#context;
@@ -244,7 +244,7 @@ export class TurnContext implements RequestContext {
     return this.#patience;
   }
 
-  /** Tells the agent to stop. */
+  /** Aborts the signal of the agent. */
   abort(reason: Error): void {
     this.#aborted ??= { reason };
     this.#patience?.end();
@@ -252,7 +252,8 @@ export class TurnContext implements RequestContext {
   }
 
   /**
-   * The messages before this one. The last is the question that this message answers, which enters the history with it.
+   * Returns the messages before this one. The last one is the question that this message answers, which joins the
+   * history with it.
    */
   #before(): readonly Message[] {
     const claim = this.claim;
@@ -266,13 +267,13 @@ export class TurnContext implements RequestContext {
     return status.message && isInterrupted(status.state) ? [...history, status.message] : history;
   }
 
-  /** The turn that has begun the message before. */
+  /** The first turn of the same message. */
   get #resumed(): { readonly turn: number; readonly attempt: number } | undefined {
     const { resumes } = this.#turn.caller;
     return resumes === true ? undefined : resumes;
   }
 
-  /** The facts that turn ports get. They may read the message, and do not change it. */
+  /** Returns the properties of the turn for turn ports, which may read the message but not change it. */
   #served(): ServedTurn {
     const { scope, message, caller, course } = this.#turn;
     const last = this.#before().at(-1);
@@ -297,7 +298,10 @@ export class TurnContext implements RequestContext {
     };
   }
 
-  /** `option` of the server brings it. */
+  /**
+   * Returns a turn port.
+   * @throws OptionsError if the server lacks it; the error names `option`.
+   */
   #turnPort<Name extends keyof TurnPorts>(name: Name, option: string): NonNullable<TurnPorts[Name]> {
     const port = this.#context.turnPorts[name];
     if (port === undefined) throw new OptionsError(`context.${name}`, [`the server needs the option ${option}`]);
@@ -315,8 +319,8 @@ function copyOf({ seq, turn, text, history, metadata }: LogRecord): LogRecord {
   return new LogRecord(seq, turn, text, cloneJson({ ...(history && { history }), ...(metadata && { metadata }) }));
 }
 
-/** The traces of a turn, for code that makes its span. Absent if the server has no tracing. */
+/** Returns the traces of a turn, for code that makes its span. Absent if the server has no tracing. */
 export function turnTrace(context: RequestContext): TurnTrace | undefined {
-  // Not by its class: `parley serve` has the tracing, and this function, in a bundle.
+  // Checked by property, not by class: `parley serve` bundles tracing with its own copy of this function.
   return (context as { readonly trace?: TurnTrace }).trace;
 }

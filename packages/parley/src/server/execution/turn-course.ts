@@ -8,17 +8,17 @@ import type { Turn } from './turn.js';
 import type { TurnCheckpoint } from './turn-checkpoint.js';
 import { isGivenUp, type TurnState } from './turn-state.js';
 
-/** A turn, and the parts of it that change. */
+/** A turn, and its parts that change. */
 export interface TurnCourseOptions {
   readonly turn: Turn;
   readonly context: EngineContext;
   readonly checkpoint: TurnCheckpoint;
   readonly state: () => TurnState;
-  /** The timer of the deadline. Absent while the task waits for its caller. */
+  /** Returns the timer of the deadline. Absent while the task waits for its caller. */
   readonly deadline: () => RunningTimer | undefined;
 }
 
-/** The course of a turn, for turn ports. */
+/** Returns the current progress of a turn, for turn ports. */
 export function turnCourse({ turn, context, checkpoint, state, deadline }: TurnCourseOptions): TurnCourse {
   const { executor, deadlines, limits, logger } = context;
   const isResumable = executor.resumable === true;
@@ -31,7 +31,7 @@ export function turnCourse({ turn, context, checkpoint, state, deadline }: TurnC
       return isResumable && isGivenUp(state());
     },
     async note(metadata: JsonObject) {
-      // A turn that is not stored yet, or that never runs again, has no use for it.
+      // Without a stored turn that can be resumed, the value would never be read.
       if (turn.held === undefined || !isResumable) return;
       await turn.accept(statusEvent(turn, 'TASK_STATE_WORKING', undefined, metadata), true);
       await turn.flush();

@@ -7,7 +7,7 @@ import { ignoreRejection, SETTLED } from '../../runtime/settled.js';
 import type { ArtifactContent, ArtifactInfo, EventQueue, RawEvent, StatusContent, StatusInfo } from '../event-queue.js';
 import { OwnPart } from '../own-part.js';
 
-/** The answer to events that an agent publishes after the end of its turn. */
+/** The error for events that an agent publishes after the end of its turn. */
 export class TurnOverError extends Error {
   override readonly name = 'TurnOverError';
   constructor() {
@@ -15,26 +15,26 @@ export class TurnOverError extends Error {
   }
 }
 
-/** The turn as its agent's events see it: validates, numbers and commits them. */
+/** The turn as used by its agent's events: validates, numbers and commits them. */
 export interface EventSink {
   readonly taskId: string;
   readonly contextId: string;
   /**
-   * Takes an event. Never throws: it rejects if the event is invalid, or comes after the end of the turn. `isOwn`: the
-   * agent holds no part of the event that it could still change. `isValid`: nothing of it needs a check.
+   * Accepts an event. Never throws: it rejects if the event is invalid, or the turn is over. `isOwn`: the agent has no
+   * reference to objects of the event. `isValid`: no validation is needed.
    */
   accept(event: unknown, isOwn?: boolean, isValid?: boolean): Promise<void>;
   /**
-   * A copy of a value of the agent.
+   * Copies a value of the agent.
    * @throws TypeError if it has no JSON form, or is larger than a task may be.
    */
   own(value: unknown): JsonValue;
-  /** Takes an event that cannot be read, as an invalid one. Never throws. */
+  /** Handles an event that cannot be read as an invalid one. Never throws. */
   refuse(error: unknown): Promise<void>;
   flush(): Promise<void>;
 }
 
-/** The agent's side of a turn: builds events of the protocol from the arguments of an agent. */
+/** The agent's side of a turn: builds protocol events from the arguments of the agent. */
 export class TurnEvents implements EventQueue {
   readonly #sink: EventSink;
   readonly #ids: IdSource;
@@ -75,7 +75,7 @@ export class TurnEvents implements EventQueue {
   artifact(content: ArtifactContent, info?: ArtifactInfo): Promise<string> {
     const artifactId = this.#idOf(info);
     const taken = this.#artifact(artifactId, content, info, false);
-    // There is nearly always room: then no second promise is needed.
+    // The buffer nearly always has room: then no second promise is needed.
     return taken === SETTLED ? Promise.resolve(artifactId) : ignoreRejection(taken.then(() => artifactId));
   }
 
@@ -149,14 +149,14 @@ export class TurnEvents implements EventQueue {
     }
   }
 
-  /** The parts of an artifact, in objects that the agent cannot change. */
+  /** Returns the parts of an artifact, as objects that the agent has no reference to. */
   #partsOf(content: ArtifactContent): unknown {
     if (typeof content === 'string') return [{ text: content }];
     if (content instanceof OwnPart) return [content.plain];
     return this.#sink.own(Array.isArray(content) ? content : [content]);
   }
 
-  /** The id that the agent asks for, or a new one. An id that cannot be read is refused later, with its event. */
+  /** Returns the id in the description, or a new one. An unreadable id is refused later, with its event. */
   #idOf(info: ArtifactInfo | undefined): string {
     try {
       return info?.artifactId ?? this.#ids.random();
@@ -165,7 +165,7 @@ export class TurnEvents implements EventQueue {
     }
   }
 
-  /** Objects of an agent may throw when they are read. */
+  /** Getters of an agent's objects may throw. */
   #refuse(error: unknown): Promise<void> {
     return ignoreRejection(this.#sink.refuse(error));
   }
@@ -182,7 +182,7 @@ export class TurnEvents implements EventQueue {
     return { messageId: this.#ids.random(), role: 'ROLE_AGENT', taskId, contextId, ...message };
   }
 
-  /** Adds the ids that an agent may leave out of a raw event. */
+  /** Adds ids that an agent may omit in a raw event. */
   #completed(event: unknown): unknown {
     if (!isObject(event) || Object.keys(event).length !== 1) return event;
     const { taskId, contextId } = this.#sink;
@@ -201,19 +201,19 @@ export class TurnEvents implements EventQueue {
   }
 }
 
-/** Agents without types may give anything as an id or as a mark. */
+/** Untyped agents may pass anything as `artifactId` or `lastChunk`. */
 function isTyped(artifactId: unknown, lastChunk: unknown): boolean {
   if (typeof artifactId !== 'string' || artifactId === '' || !artifactId.isWellFormed()) return false;
   return lastChunk === undefined || typeof lastChunk === 'boolean';
 }
 
-/** True if a description says no more than whether the chunk is the last one. */
+/** True if a description has no member but `lastChunk`. */
 function isOnlyMark(info: ArtifactInfo): boolean {
   for (const name in info) if (name !== 'lastChunk') return false;
   return true;
 }
 
-/** True if the description of an artifact holds no objects, so that a flat copy copies all of it. */
+/** True if the description of an artifact contains no objects, so that a shallow copy is enough. */
 function isFlat(about: Readonly<Record<string, unknown>>): boolean {
   for (const name in about) {
     const member = about[name];

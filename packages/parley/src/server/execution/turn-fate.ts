@@ -8,16 +8,16 @@ import type { Claim } from '../../store/held-turn.js';
  * - `run`: run the agent
  * - `run-alone`: run the agent while no other turn of this kind runs
  * - `cancel`: cancel the task
- * - `wait`: the task goes on waiting for its caller, without a turn
- * - `keep`: hold the turn, whose task waits for an authorization, until the time for that has passed
+ * - `wait`: end the turn, because the task waits for its caller
+ * - `keep`: hold the turn, whose task waits for an authorization, until that expires
  * - `interrupted`: fail the task, because the agent cannot resume it
  * - `exhausted`: fail the task, because its attempts are used up
  */
 export type TurnFate = 'run' | 'run-alone' | 'cancel' | 'wait' | 'keep' | 'interrupted' | 'exhausted';
 
 /**
- * Decides the fate of a turn that this process has claimed after its message was accepted. An attempt counts when its
- * agent begins. A turn that its own accept has claimed begins with that commit. An orderly hand-over costs no attempt.
+ * Decides about a turn that this process has claimed after its message was accepted. An attempt counts from the start
+ * of its agent, or from the commit if the acceptance claims its own turn. An orderly hand-over costs no attempt.
  */
 export function turnFate(
   claim: Claim,
@@ -34,7 +34,7 @@ export function turnFate(
   return lost > 0 && lost === maxAttempts - 1 ? 'run-alone' : 'run';
 }
 
-/** The time by which the caller must authorize the agent, in ms since the epoch; `undefined` if nothing says one. */
+/** Returns the time limit for an authorization, in ms since the epoch; `undefined` if the status has none. */
 export function authorizationEnd({ state, message }: TaskStatus): number | undefined {
   if (state !== 'TASK_STATE_AUTH_REQUIRED') return undefined;
   for (const part of message?.parts ?? []) {

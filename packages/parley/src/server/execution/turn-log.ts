@@ -15,14 +15,14 @@ import { type ArtifactEvent, type ArtifactLog, OpenArtifacts } from './open-arti
 import { timestampAt } from './timestamp.js';
 import type { TurnTrace } from './turn-trace.js';
 
-/** The turn that a log is of. */
+/** The turn of a log. */
 export interface LoggedTurn extends TaskAddress {
-  /** Enters the history with the first record of the turn. */
+  /** Joins the history with the first record of the turn. */
   readonly message: AddressedMessage;
-  /** Enters the task with CANCELED. */
+  /** Merged into the metadata of the task with CANCELED. */
   readonly cancelMetadata: CancelRequest['metadata'];
   readonly trace: Pick<TurnTrace, 'takeNote'> | undefined;
-  /** Metadata with the tokens of the task, if the task does not have them yet. */
+  /** Returns metadata with the tokens of the task, if they have changed since the last call. */
   takeUsage(): JsonObject | undefined;
 }
 
@@ -30,41 +30,41 @@ export interface LoggedTurn extends TaskAddress {
 interface PendingRecords {
   records: LogRecord[];
   bytes: number;
-  /** True if the records have a status: callers wait for it. */
+  /** True if the records contain a status: callers wait for it. */
   isUrgent: boolean;
-  /** True if the records have a state in which the task has ended or waits for its caller. */
+  /** True if the records contain an interrupted or terminal state. */
   isAnswer: boolean;
 }
 
 /**
- * The log of one turn. It makes records of events, folds them into the task, and makes commits of records. It writes
- * nothing, and waits for nothing. Events of a draft wait in the log until there is a claim.
+ * The log of one turn. It makes records from events, folds them into the task, and groups records into commits. It does
+ * no I/O. Events of a draft are queued until there is a claim.
  */
 export class TurnLog implements ArtifactLog {
   readonly taskId: string;
   readonly contextId: string;
-  /** `take` empties it. */
+  /** Emptied by `take`. */
   readonly pending: PendingRecords = { records: [], bytes: 0, isUrgent: false, isAnswer: false };
   readonly #context: EngineContext;
   readonly #turn: LoggedTurn;
-  /** The turn as the storage knows it. Absent before the claim, as the next one. */
+  /** The turn in the storage. Absent before the claim, like `#claim`. */
   #held: HeldTurn | undefined;
   #claim: Claim | undefined;
   #builder: TaskBuilder | undefined;
   /** Absent before the first artifact. */
   #artifacts: OpenArtifacts | undefined;
-  /** Events that wait for the claim. */
+  /** Events queued until the claim. */
   #early: { readonly event: TaskEvent; readonly bytes: number }[] = [];
-  /** True if the message of the turn enters the history with the next record. */
+  /** True if the message of the turn joins the history with the next record. */
   #isEntering = false;
-  /** Sequence number of the last record made. */
+  /** Sequence number of the latest record. */
   #seq = 0;
   /** Upper bound of the bytes of the task. */
   #bytes = 0;
   /** Bytes of the records since the last snapshot. */
   #bytesSinceSnapshot = 0;
   #snapshotBytes = 0;
-  /** Estimated bytes of the task while it grows by chunks alone. Otherwise undefined until the next measurement. */
+  /** Estimated bytes of the task while only chunks are appended. Otherwise undefined until the next measurement. */
   #taskBytes: number | undefined;
   #lastTimestamp = 0;
 
@@ -76,8 +76,8 @@ export class TurnLog implements ArtifactLog {
   }
 
   /**
-   * Makes records from here on: first of the events that have waited for the claim. Returns whether the last of them is
-   * held back: then `look` at it as after `append`.
+   * Starts making records, first for the queued events. Returns whether the last one is held back: then call `look` as
+   * after `append`.
    */
   open(claim: Claim): boolean {
     const { task, seq, turn, message, caller, began } = claim;
@@ -85,7 +85,7 @@ export class TurnLog implements ArtifactLog {
     this.#claim = claim;
     this.#builder = new TaskBuilder(task);
     this.#seq = seq;
-    // The history has the message already if it has created the task, or if the turn goes on after a restart.
+    // The history already contains the message if it created the task, or if the turn continues after a restart.
     const isFirst = turn === 1 && task.history?.[0]?.messageId === message.messageId;
     this.#isEntering = !began && !isFirst && caller.resumes === undefined;
     this.#lastTimestamp = statusTime(task.status);
@@ -98,17 +98,20 @@ export class TurnLog implements ArtifactLog {
     return isHeld;
   }
 
-  /** The reason for which the log cannot take an event of this size: the agent is too fast, or the task too large. */
+  /**
+   * Returns why the log cannot accept an event of this size: the agent is too fast, or the task too large. Undefined if
+   * it can.
+   */
   excess(bytes: number): 'too fast' | 'too large' | undefined {
     const { overrunEvents, taskBytes: limit } = this.#context.limits;
     if (this.pending.records.length + this.#early.length >= overrunEvents) return 'too fast';
     if (this.#bytes + bytes <= limit) return undefined;
-    // Artifacts that were replaced count no more.
+    // Replaced artifacts no longer count.
     if (this.#builder) this.#bytes = taskBytes(this.#builder.view());
     return this.#bytes + bytes > limit ? 'too large' : undefined;
   }
 
-  /** Takes an event. Returns whether it is held back: then `look` at it every `HELD_CHUNK_LOOK_MS`. */
+  /** Appends an event. Returns whether it is held back: then call `look` every `HELD_CHUNK_LOOK_MS`. */
   append(event: TaskEvent, bytes = eventBytes(event)): boolean {
     this.#bytes += bytes;
     if (this.#builder === undefined) {
@@ -123,17 +126,17 @@ export class TurnLog implements ArtifactLog {
     return false;
   }
 
-  /** Looks at the chunk that is held back. Returns whether it is held on. */
+  /** Checks the held-back chunk. Returns whether it is still held back. */
   look(): boolean {
     return this.#artifacts?.look() === true;
   }
 
-  /** Records the chunk that is held back. */
+  /** Records the held-back chunk. */
   flush(): void {
     this.#artifacts?.release('flush');
   }
 
-  /** The commit of all pending records; undefined if there are none. `isLast`: the turn ends with it. */
+  /** Returns a commit of all pending records; undefined if there are none. `isLast`: it ends the turn. */
   take(isLast: boolean): Append | undefined {
     const { records, isAnswer } = this.pending;
     const held = this.#held;
@@ -189,8 +192,9 @@ export class TurnLog implements ArtifactLog {
   }
 
   /**
-   * The message enters the history with the first record of the turn, and the trace of the attempt the metadata with
-   * its first record. Tokens enter with the next record, and metadata of a cancel with CANCELED.
+   * Returns the additions to a record. The message joins the history with the first record of the turn. The trace of
+   * the attempt joins the metadata with its first record, tokens with the next record, and metadata of a cancel with
+   * CANCELED.
    */
   #extras(state: TaskState | undefined, noted: JsonObject | undefined): LogRecordExtras {
     const canceled = state === 'TASK_STATE_CANCELED' ? this.#turn.cancelMetadata : undefined;
@@ -199,8 +203,8 @@ export class TurnLog implements ArtifactLog {
   }
 
   /**
-   * The event with the time now as the time of its status, and never before the last status of the task. Only the
-   * holder of the turn writes the time.
+   * Returns the event with the current time in its status, but never before the last status of the task. Only the
+   * holder of the turn sets the time.
    */
   #timed(event: Exclude<TaskEvent, ArtifactEvent>): TaskEvent {
     this.#lastTimestamp = Math.max(this.#context.clock.now(), this.#lastTimestamp);
@@ -211,8 +215,8 @@ export class TurnLog implements ArtifactLog {
   }
 
   #takeSnapshot(builder: TaskBuilder, isAnswer: boolean): Task | undefined {
-    // Writing stays linear in the output of the agent: a snapshot waits until the records since the last one have
-    // outgrown its cost.
+    // Keeps the bytes written linear in the output of the agent: the next snapshot waits until the records since the
+    // last one exceed its size.
     const isTooLong = this.#bytesSinceSnapshot > Math.max(this.#context.limits.snapshotLogBytes, this.#snapshotBytes);
     if (!isAnswer && !isTooLong) return undefined;
     const snapshot = builder.view();
@@ -222,13 +226,13 @@ export class TurnLog implements ArtifactLog {
   }
 }
 
-/** The size of a task after an event; undefined if only a walk through the task tells. */
+/** Returns the size of a task after an event; undefined if the task must be measured. */
 function sizeAfter(event: TaskEvent, bytes: number, before: number): number | undefined {
   if (event.statusUpdate !== undefined) return before;
   return event.artifactUpdate?.append ? before + bytes - CHUNK_FRAME : undefined;
 }
 
-/** The turn of a claim as the storage knows it. */
+/** Returns the turn of a claim in the form of the storage. */
 export function heldTurn({ scope, task, turn, epoch }: Claim): HeldTurn {
   return { key: { scope, id: task.id }, turn, epoch };
 }

@@ -4,7 +4,7 @@ import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { retryMs } from './turn-writer.js';
 
-/** The sources of a patience. */
+/** The dependencies of `TurnPatience`. */
 interface TurnPatienceOptions {
   readonly taskId: string;
   readonly clock: Clock;
@@ -12,8 +12,8 @@ interface TurnPatienceOptions {
 }
 
 /**
- * Makes calls to a storage for the agent of a turn, as patiently as its events are committed. Such a call may run
- * twice: the answer to the first one may be lost.
+ * Repeats storage calls for the agent of a turn during an outage, like the commits of its events. A call may be
+ * executed twice, because the answer to the first one may be lost.
  */
 export class TurnPatience {
   readonly #options: TurnPatienceOptions;
@@ -24,7 +24,7 @@ export class TurnPatience {
     this.#options = options;
   }
 
-  /** The answer to a call. While it fails because of the storage, it is made again, until the agent has to stop. */
+  /** Returns the answer to a call. Repeats the call during an outage, until the agent must stop. */
   async ask<T>(call: () => Promise<T>, isOutage: (error: unknown) => boolean = isStorageOutage): Promise<T> {
     const { taskId, clock, logger } = this.#options;
     for (let attempt = 1; ; attempt += 1) {
@@ -45,7 +45,7 @@ export class TurnPatience {
     }
   }
 
-  /** The agent has to stop: calls that fail are not made again. */
+  /** Called when the agent must stop: failed calls are not repeated from then on. */
   end(): void {
     this.#isOver = true;
     this.#over.resolve();

@@ -11,13 +11,13 @@ const INPUTS = Object.keys(TRANSITIONS.claimed) as TurnInput[];
 
 interface Explored {
   readonly worlds: ReadonlyMap<string, TurnWorld>;
-  /** Pairs of state and input that were met. */
+  /** Pairs of state and input that occurred. */
   readonly pairs: ReadonlySet<string>;
-  /** Per world, the worlds that the timers and the storage alone lead to. */
+  /** Per world, the worlds that are reached by inputs of timers and the storage only. */
   readonly certain: ReadonlyMap<string, readonly string[]>;
 }
 
-/** All worlds that can be reached. */
+/** All reachable worlds. */
 function explore(): Explored {
   const worlds = new Map<string, TurnWorld>();
   const pairs = new Set<string>();
@@ -53,7 +53,7 @@ describe('the states of a turn', () => {
       INPUTS.filter((input) => {
         const next = TRANSITIONS[state][input];
         const isMet = explored.pairs.has(`${state} + ${input}`);
-        // An input that changes nothing may also be one that never comes.
+        // An input without effect may also never come.
         return next !== 'impossible' && !isMet && (next.state !== state || next.effects.length > 0);
       }).map((input) => `${state} + ${input}`),
     );
@@ -67,7 +67,7 @@ describe('the states of a turn', () => {
       for (const [key, next] of explored.certain) if (next.some((each) => ends.has(each))) ends.add(key);
     }
     const stuck = new Set(Array.from(explored.worlds).flatMap(([key, { state }]) => (ends.has(key) ? [] : [state])));
-    // The process has yet to start these, or watches the authorization for them.
+    // The process must still start these, or monitors their authorization.
     expect([...stuck].sort()).toEqual(['claimed', 'drafted', 'kept']);
   });
 

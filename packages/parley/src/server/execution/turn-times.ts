@@ -7,7 +7,7 @@ import { announcedState } from './agent-event.js';
 import type { EngineContext } from './engine-context.js';
 import type { AgentEventInput } from './turn-state.js';
 
-/** The times of one turn, from the call of its agent on. */
+/** The times of one turn, from the call of its agent. */
 export class TurnTimes {
   readonly #context: EngineContext;
   readonly #meter: NonNullable<TurnPorts['meter']>;
@@ -15,7 +15,7 @@ export class TurnTimes {
   #hasAnswered = false;
   #lastState: TaskState = 'TASK_STATE_WORKING';
 
-  /** The agent is about to be called. `task` is absent for a draft. */
+  /** Called just before the agent. `task` is absent for a draft. */
   constructor(context: EngineContext, meter: NonNullable<TurnPorts['meter']>, task: Task | undefined) {
     const { clock, agent } = context;
     this.#context = context;
@@ -26,7 +26,7 @@ export class TurnTimes {
     meter({ agent, time: 'queueWait', ms: Math.max(0, clock.now() - statusTime(task.status)) });
   }
 
-  /** The agent has published an event. */
+  /** Called when the agent has published an event. */
   met(event: StreamResponse, input: AgentEventInput): void {
     const state = event.message !== undefined ? 'TASK_STATE_COMPLETED' : announcedState(event);
     if (state !== undefined) this.#lastState = state;
@@ -36,7 +36,7 @@ export class TurnTimes {
     this.#meter({ agent, time: 'firstEvent', ms: clock.monotonic() - this.#begunAt });
   }
 
-  /** The engine has set a state. */
+  /** Called when the engine has set a state. */
   reached(state: TaskState): void {
     this.#lastState = state;
   }

@@ -25,8 +25,8 @@ interface TurnTokensOptions {
 const BUDGETS = ['turn', 'task', 'caller'] as const;
 
 /**
- * The tokens of one turn. Each call of a model is added once, at its end, and stored before the agent goes on. An
- * attempt that another process has overtaken keeps what it has stored, and the next attempt adds to that.
+ * The tokens of one turn. Each call of a model is added once, at its end, and stored before the agent continues. The
+ * sums of an attempt that was overtaken stay stored, and the next attempt adds to them.
  */
 export class TurnTokens {
   readonly #turn: CountedTurn;
@@ -51,8 +51,8 @@ export class TurnTokens {
   }
 
   /**
-   * Adds what the task of a called agent has used so far, by its own word. `most`: the rest of the budgets that the
-   * call handed down. A greater claim is no reason to end the turn.
+   * Adds the tokens that the task of a called agent reports. `most`: the rest of the budgets that was passed to the
+   * call. Only that much counts, so that a false report cannot end the turn.
    */
   async addCalled(task: string, tokens: number, most?: number): Promise<void> {
     const { usage, taskId } = this.#turn;
@@ -62,7 +62,7 @@ export class TurnTokens {
     this.#check(await this.#limits, { overrun: 1 });
   }
 
-  /** The rest of the smallest budget. Undefined if there is none. */
+  /** Returns the rest of the smallest budget. Undefined if there is none. */
   async rest(): Promise<number | undefined> {
     const limits = await this.#limits;
     if (limits === undefined) return undefined;
@@ -71,7 +71,7 @@ export class TurnTokens {
     return Number.isFinite(least) ? Math.max(0, least) : undefined;
   }
 
-  /** `overrun` 1: a call may end exactly at the limit. 0: none may begin there. */
+  /** `overrun` 1: a call may end exactly at the limit. 0: no call may start at the limit. */
   #check(
     limits: TokenLimits | undefined,
     { overrun, restToday = Infinity }: { readonly overrun: 0 | 1; readonly restToday?: number | undefined },
@@ -103,7 +103,7 @@ export class TurnTokens {
     try {
       await this.#turn.saveUsage();
     } catch (error) {
-      // The turn is over, or the storage fails: the next record has the sums all the same.
+      // The turn is over, or the storage fails: the next record contains the sums anyway.
       if (!(error instanceof TurnOverError))
         this.#logger.warn('the tokens of a turn were not stored', { taskId: this.#turn.taskId, error });
     }

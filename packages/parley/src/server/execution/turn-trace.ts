@@ -20,23 +20,23 @@ export class TurnTrace {
   constructor(caller: CallerContext, metadata: JsonObject | undefined) {
     this.cause = causeOf(caller);
     const last = attemptTrace(metadata);
-    // A new task has the trace of its call.
+    // A new task contains the trace of its call.
     if (last !== undefined && last.attempt > 0) this.before = last.traceparent;
   }
 
-  /** The `traceparent` of this attempt, once it has one. */
+  /** The `traceparent` of this attempt, once it is set. */
   get own(): string | undefined {
     return this.#own;
   }
 
-  /** Names the span of this attempt. The first event of the attempt stores it. */
+  /** Sets the span of this attempt. It is stored with the first event of the attempt. */
   begin(traceparent: string, since: number, call?: WaitingCall): void {
     this.#own = traceparent;
-    // No reader finds a trace that a sampler has dropped.
+    // A trace that was not sampled cannot be read, so it is not stored.
     if (isSampled(traceparent)) this.#note = { since, call };
   }
 
-  /** The last state that the agent has published, except that it works. */
+  /** The last state that the agent has published, other than WORKING. */
   get state(): TaskState | undefined {
     return this.#state;
   }
@@ -48,7 +48,7 @@ export class TurnTrace {
     if (state !== 'TASK_STATE_WORKING') this.#state = state;
   }
 
-  /** The metadata that store the trace of this attempt. Undefined if they were taken. */
+  /** Returns the metadata with the trace of this attempt, once. Undefined after that. */
   takeNote(claim: Pick<Claim, 'turn' | 'attempt' | 'handOvers'>): JsonObject | undefined {
     const [note, traceparent] = [this.#note, this.#own];
     if (note === undefined || traceparent === undefined) return undefined;
@@ -61,7 +61,7 @@ export class TurnTrace {
   }
 }
 
-/** The attempt before a claim, if its process has died. `fate`: the next step for the turn. */
+/** Returns the attempt before a claim, if its process has died. `fate`: the next step for the turn. */
 export function lostAttempt({ scope, task, message, caller, ...claim }: Claim, fate: string): LostAttempt | undefined {
   const attempt = claim.attempt - 1;
   if (attempt === 0) return undefined;

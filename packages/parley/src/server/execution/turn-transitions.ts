@@ -10,13 +10,13 @@ import type {
   TurnTimer,
 } from './turn-state.js';
 
-/** The outcome of an input that cannot come in a state. */
+/** The outcome of an input that is impossible in a state. */
 export const IMPOSSIBLE = 'impossible';
 
 type Cell = TurnStep | typeof IMPOSSIBLE;
 type Row = Readonly<Record<TurnInput, Cell>>;
 type Effects = readonly TurnEffect[];
-/** Names a live state, or the state in which its task is still being stored. */
+/** Returns a live state, or the state in which its task is still being stored. */
 type At = (live: LiveState) => TurnState;
 
 /** The texts that the engine writes into a task. The causes go to the log. */
@@ -59,7 +59,7 @@ const answer = (content: TurnAnswer): TurnEffect => ({ do: 'answer', with: conte
 const warn = (text: string): TurnEffect => ({ do: 'log', level: 'warn', text });
 const error = (text: string): TurnEffect => ({ do: 'log', level: 'error', text });
 
-/** The effects of an event that comes too late. */
+/** The effects of an event after the end of the turn. */
 export const REFUSAL: Effects = [{ do: 'refuse event' }];
 const NOTHING: Effects = [];
 
@@ -67,7 +67,7 @@ function to(state: TurnState, ...effects: Effects): TurnStep {
   return { state, effects };
 }
 
-/** The same cell for many inputs. */
+/** Returns the same cell for several inputs. */
 function all<Input extends TurnInput>(inputs: readonly Input[], cell: Cell): Record<Input, Cell> {
   return Object.fromEntries(inputs.map((input) => [input, cell])) as Record<Input, Cell>;
 }
@@ -92,15 +92,15 @@ const TIMERS = ['deadline', 'expiry', 'grace'] as const;
 const STORING = ['stored', 'store overdue', 'store failed'] as const;
 const RELEASING = ['flushed', 'released', 'release failed'] as const;
 
-/** Inputs that cannot come in a state. */
+/** Returns cells for inputs that are impossible in a state. */
 function never<Input extends TurnInput>(...inputs: readonly Input[]): Record<Input, Cell> {
   return all(inputs, IMPOSSIBLE);
 }
 
-/** The agent was not called, so nothing comes from it. */
+/** Inputs of the agent, which are impossible before its call. */
 const NO_AGENT = never(...EVENTS, ...AFTER_CALL, 'returned', ...THROWS, 'threw elsewhere', 'over budget');
 
-/** The turn takes nothing from its agent, which is released or about to be. */
+/** The turn refuses events of its agent, which is released or about to be. */
 function deaf(state: TurnState) {
   return {
     ...all(EVENTS, { state, effects: REFUSAL }),
@@ -109,7 +109,7 @@ function deaf(state: TurnState) {
   };
 }
 
-/** The agent of a live turn: told to stop or not, and released or not. */
+/** The agent in each live state: running, aborted or released. */
 const AGENT: Readonly<Record<LiveState, 'runs' | 'aborted' | 'released'>> = {
   open: 'runs',
   running: 'runs',
@@ -121,7 +121,7 @@ const AGENT: Readonly<Record<LiveState, 'runs' | 'aborted' | 'released'>> = {
   'handing over': 'released',
 };
 
-/** The end of a live turn in this process, whatever its agent does. */
+/** Ends a live turn in this process, in any state of its agent. */
 function quit(live: LiveState, state: TurnState, why: TurnAbortReason, ...effects: Effects): TurnStep {
   if (AGENT[live] === 'released') return to(state, ...effects);
   const stop = AGENT[live] === 'runs' ? [abort(why)] : NOTHING;
@@ -134,7 +134,7 @@ function losing(live: LiveState) {
   return { 'give up': lost, 'not held': lost, fenced: lost };
 }
 
-/** Events that make no sense of the task, or more of it than it can hold. The task fails. */
+/** Invalid events, or events beyond the limits of the task. The task fails. */
 function spoiled(at: At, before: Effects, isAborted: boolean) {
   const end = (why: 'invalid' | 'too fast' | 'too large', note: string, text: string) => {
     const stop = isAborted ? NOTHING : [abort(why)];
@@ -148,8 +148,8 @@ function spoiled(at: At, before: Effects, isAborted: boolean) {
 }
 
 /**
- * The agent works. The effects `before` come before the first record of the turn. If that record is WORKING or
- * REJECTED, the effects `opening` come instead: it needs no WORKING before it.
+ * The agent runs. The effects `before` come before the first record of the turn. If that record is WORKING or REJECTED,
+ * the effects `opening` replace them, because it needs no WORKING before it.
  */
 function agentWorks(at: At, before: Effects, opening: Effects) {
   const end = (notes: Effects, text: string, ...stop: Effects) =>
@@ -169,7 +169,7 @@ function agentWorks(at: At, before: Effects, opening: Effects) {
       FAILURE_TEXTS.silent,
     ),
     ...all(['threw', 'threw A2AError'], end([error('agent failed')], FAILURE_TEXTS.failed)),
-    // The caller learns the reason, which is no secret.
+    // The caller gets the reason, which is no secret.
     'threw denied': end(NOTHING, FAILURE_TEXTS.denied),
     'threw expired': end(NOTHING, FAILURE_TEXTS.expired),
     'threw elsewhere': end(NOTHING, FAILURE_TEXTS.failed, abort('failed')),
@@ -186,7 +186,7 @@ function agentWorks(at: At, before: Effects, opening: Effects) {
   };
 }
 
-/** Requests of the process to a turn whose agent works. */
+/** Requests of the process to a turn whose agent runs. */
 function stopping(live: LiveState, before: Effects) {
   const callCancel: TurnEffect = { do: 'call cancel of agent' };
   return {
@@ -197,7 +197,7 @@ function stopping(live: LiveState, before: Effects) {
   };
 }
 
-/** The agent has published its last event. The turn takes nothing more from it, and gives it the grace to return. */
+/** The agent has published its last event. Later events are refused, and its grace period starts. */
 function agentIsDone(live: LiveState) {
   return {
     ...deaf(live),
@@ -218,7 +218,7 @@ const LIVE: Readonly<Record<LiveState, Row>> = {
   open: {
     ...never(...STARTS, 'expiry', 'grace', ...STORING, ...RELEASING, 'left'),
     ...agentWorks(STORED, [WORKING], NOTHING),
-    // Agents written for other servers announce the task first. The engine has done so already.
+    // Agents for other servers publish the task first. The engine has already done so.
     announced: to('open'),
     suspended: to('open', { do: 'await first step' }),
     'first step over': to('running', WORKING),
@@ -236,7 +236,7 @@ const LIVE: Readonly<Record<LiveState, Row>> = {
     ...agentWorks(STORED, NOTHING, NOTHING),
     ...all(AFTER_CALL, to('asking')),
     chunk: to('asking', APPEND),
-    // The time for which the task waited for its caller does not count.
+    // The time while the task waited for its caller does not count.
     announced: to('running', APPEND, start('deadline')),
     working: to('running', APPEND, start('deadline')),
     returned: to('leaving', STOP_TIMER, FINISH, RELEASE_AGENT),
@@ -266,7 +266,7 @@ const LIVE: Readonly<Record<LiveState, Row>> = {
     ...never(...STARTS, 'deadline', 'expiry', ...STORING, ...RELEASING),
     ...agentIsDone('ending'),
     cancel: to('ending'),
-    // The commit of the final state is on its way. Its answer says whether the turn was taken over.
+    // The commit of the final state is in progress. Its answer shows whether the turn was taken over.
     'not held': to('ending'),
     left: to('lingering', END),
   },
@@ -281,7 +281,7 @@ const LIVE: Readonly<Record<LiveState, Row>> = {
     ...never(...TIMERS, ...STORING, 'left'),
     ...deaf('handing over'),
     ...losing('handing over'),
-    // The storage keeps a cancel for the next process.
+    // The storage keeps a cancel request for the next process.
     ...all([...STARTS, 'cancel', 'replaced', 'hand over'], to('handing over')),
     flushed: to('handing over', ABANDON, HAND_OVER),
     released: to('handed over', END),
@@ -289,7 +289,7 @@ const LIVE: Readonly<Record<LiveState, Row>> = {
   },
 };
 
-/** A live turn whose task is not stored yet. Its records wait for the claim, and everything else is the same. */
+/** A live turn whose task is not stored yet. Its records wait for the claim; everything else is the same. */
 function storingRow(live: LiveState): Row {
   const row = Object.entries(LIVE[live]).map(([input, cell]) => [
     input,
@@ -303,19 +303,19 @@ function storingRow(live: LiveState): Row {
     stored: to(live, { do: 'open log' }, answer('claim')),
     'store overdue': to(here, { do: 'tell overdue' }),
     'store failed': quit(live, 'ended', 'not stored', ABANDON, answer('error'), END),
-    // The storage has not answered for longer than a lease or the shutdown allows.
+    // The storage has not answered within the lease or the time of the shutdown.
     'give up': quit(live, 'lost', 'taken over', ABANDON, answer('stalled'), END),
   };
 }
 
-/** A turn that this process holds, and whose agent it has not called. */
+/** A turn that this process holds without having called its agent. */
 function withoutAgent() {
   return {
     ...never(...TIMERS, ...STORING, ...RELEASING, 'left', 'fenced'),
     ...NO_AGENT,
     cancel: to('leaving', CANCELED, FINISH),
     'hand over': to('handing back', ABANDON, HAND_BACK),
-    // The attempt does not count. If another process has the turn already, the storage ignores the release.
+    // The attempt does not count. If another process already has the turn, the storage ignores the release.
     'give up': to('lost', ABANDON, HAND_BACK, END),
     'not held': to('lost', ABANDON, END),
   };
@@ -353,7 +353,7 @@ export const TRANSITIONS: Readonly<Record<TurnState, Row>> = {
     ...withoutAgent(),
   },
   'handing back': {
-    // The storage may yet answer that it has counted the attempt.
+    // The storage may still answer that it has counted the attempt.
     ...all(STARTS, to('handing back')),
     ...withoutAgent(),
     ...all(['cancel', 'replaced', 'hand over'], to('handing back')),

@@ -8,7 +8,7 @@ import { announcedState } from './agent-event.js';
 import type { FeedListener } from './task-feeds.js';
 import { closingError, storageStalledError } from './unavailable-errors.js';
 
-/** The end of a wait for a turn. `task` is present if the commit contained it. */
+/** The end of a wait for a turn. `task` is set if the commit contained it. */
 interface TurnOutcome {
   /** True if the awaited turn ended, false if an earlier one ended the task. */
   readonly reached: boolean;
@@ -16,9 +16,9 @@ interface TurnOutcome {
 }
 
 /**
- * Waits until a turn reaches a terminal or interrupted state, or the task ends before it began (Spec §3.2.2). Attach it
- * to the feeds before the message is accepted, then tell it the turn: so it misses nothing. Once it is detached, the
- * outcome stays open for good.
+ * Waits until a turn reaches a terminal or interrupted state, or the task ends before the turn began (Spec §3.2.2). It
+ * must be attached before the message is accepted, and get the turn number after that, to miss no record. After
+ * `detach`, the outcome never settles.
  */
 export class TurnWaiter implements FeedListener {
   readonly key: TaskKey;
@@ -28,7 +28,7 @@ export class TurnWaiter implements FeedListener {
   #turn: number | undefined;
   #early: { records: readonly LogRecord[]; snapshot: Task | undefined }[] | undefined;
 
-  /** `turn`: the turn to wait for, if it is known yet. */
+  /** `turn`: the number of the turn, if it is known yet. */
   constructor(key: TaskKey, turn?: number) {
     this.key = key;
     this.#turn = turn;
@@ -38,7 +38,7 @@ export class TurnWaiter implements FeedListener {
     this.#reject = reject;
   }
 
-  /** Sets the turn to wait for; 0 waits for the end of the task. */
+  /** Sets the number of the turn; 0 waits for the end of the task. */
   setTurn(turn: number): void {
     this.#turn = turn;
     const early = this.#early;
@@ -57,7 +57,7 @@ export class TurnWaiter implements FeedListener {
       const state = announcedState(record.event);
       const reached = state === undefined ? undefined : reaches(turn, { state, lastTurn: record.turn });
       if (reached === undefined) continue;
-      // In the middle of a commit, the snapshot already shows events after the interruption.
+      // In the middle of a commit, the snapshot already contains events after the interruption.
       return this.#resolve({ reached, task: record === records.at(-1) ? snapshot : undefined });
     }
   }
@@ -81,15 +81,16 @@ export class TurnWaiter implements FeedListener {
   }
 
   #fail(error: Error): void {
-    // The outcome may have no listener.
+    // The outcome may have no handler.
     this.outcome.catch(() => {});
     this.#reject(error);
   }
 }
 
 /**
- * Decides if a wait for a turn is over. True: the turn was reached. False: the task ended before it. Undefined: the
- * wait goes on. A message behind a turn in AUTH_REQUIRED is answered with that state: its sender may have to act first.
+ * Decides whether a wait for a turn is over. True: the turn was reached. False: the task ended before it. Undefined:
+ * the wait continues. A message behind a turn in AUTH_REQUIRED is answered with that state, because its sender may have
+ * to act first.
  */
 function reaches(turn: number, { state, lastTurn }: Pick<TaskProgress, 'state' | 'lastTurn'>): boolean | undefined {
   if (isTerminal(state)) return lastTurn >= turn;

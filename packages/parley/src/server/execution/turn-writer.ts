@@ -11,34 +11,36 @@ import { heldTurn, type LoggedTurn, TurnLog } from './turn-log.js';
 
 const RETRY_MS = [50, 200, 1_000, 5_000] as const;
 
-/** The pause after a number of failures in a row, in ms. */
+/** Returns the delay in ms after a number of consecutive failures. */
 export function retryMs(failures: number): number {
   return RETRY_MS[Math.min(failures, RETRY_MS.length) - 1] ?? 0;
 }
 
-/** The turn that a writer writes. */
+/** The turn of a writer. */
 export interface WrittenTurn extends LoggedTurn {
   readonly scope: Scope;
   /**
-   * Tells the end of the writing, once. `left`: the last commit has taken the turn out of the storage, in which so many
-   * messages of the task wait. `fenced`: the storage has refused a commit.
+   * Called once at the end of the writing. `left`: the last commit has removed the turn from the storage; `waiting`:
+   * number of waiting messages of the task. `fenced`: the storage has refused a commit.
    */
   advance(end: 'left' | 'fenced', result?: { readonly waiting: number }): unknown;
 }
 
 /**
- * The part of a turn that writes to the storage. It groups the records of the log into commits. One commit is under way
- * at a time. A commit that fails is sent again until it succeeds or the writer is closed. A writer that is full makes
- * the agent wait. Readers see a record after its commit.
+ * Writes a turn to the storage. It groups the records of the log into commits, one at a time. A failed commit is
+ * repeated until it succeeds or the writer is closed. While the writer is full, the agent waits. Readers get a record
+ * after its commit.
  */
 export class TurnWriter {
-  /** Absent once nothing more is written. An agent that never returns does not keep the whole task in memory. */
+  /**
+   * Absent once nothing more is written, so that an agent that never returns does not keep the whole task in memory.
+   */
   log: TurnLog | undefined;
   readonly #context: EngineContext;
   readonly #turn: WrittenTurn;
   /** Absent before the task is stored. */
   #claim: Claim | undefined;
-  /** Bytes of the commit that is under way. */
+  /** Bytes of the commit in progress. */
   #sentBytes = 0;
   #isSending = false;
   #isScheduled = false;
@@ -47,10 +49,10 @@ export class TurnWriter {
   #hasLost = false;
   #stopDelay: (() => void) | undefined;
   #chunkTimer: RunningTimer | undefined;
-  /** Runs while callers wait for the commit of a state in which the task has ended or waits for them. */
+  /** Runs while callers wait for the commit of an interrupted or terminal state. */
   #overdue: RunningTimer | undefined;
   #room: PromiseWithResolvers<void> | undefined;
-  /** Flushes that wait for the commit under way, and for the next one. */
+  /** Flushes that wait for the commit in progress, and for the next one. */
   #flushOfSent: PromiseWithResolvers<void> | undefined;
   #flushOfNext: PromiseWithResolvers<void> | undefined;
 
@@ -60,7 +62,7 @@ export class TurnWriter {
     this.log = new TurnLog(context, turn);
   }
 
-  /** Begins to write: first the events that have waited for the claim. */
+  /** Starts to write, first the events queued before the claim. */
   open(claim: Claim): void {
     this.#claim = claim;
     if (this.log?.open(claim) === true) this.#watchChunk();
@@ -69,7 +71,7 @@ export class TurnWriter {
     if (!this.#isFull()) this.#makeRoom();
   }
 
-  /** Takes an event. Resolves when there is room for the next. Rejects if nothing more is written. */
+  /** Appends an event. Resolves when there is room for the next one. Rejects if nothing more is written. */
   append(event: TaskEvent, bytes?: number): Promise<void> {
     const log = this.log;
     if (log === undefined) return Promise.reject(new TurnOverError());
@@ -83,7 +85,7 @@ export class TurnWriter {
     return isFull ? this.#whenRoom() : SETTLED;
   }
 
-  /** Resolves when all events so far are committed. Rejects if nothing more is written before that. */
+  /** Resolves when all events so far are committed. Rejects if the writer is closed before that. */
   async flush(): Promise<void> {
     if (this.#claim === undefined && this.log !== undefined) await this.#whenRoom();
     const log = this.log;
@@ -100,14 +102,14 @@ export class TurnWriter {
     return this.#flushOfSent.promise;
   }
 
-  /** Takes the turn out of the storage with the last commit, which may have no records. */
+  /** Removes the turn from the storage with the last commit, which may have no records. */
   finish(): void {
     this.#isFinished = true;
     this.log?.flush();
     this.#schedule();
   }
 
-  /** Writes nothing more. The answer to a commit under way is ignored. */
+  /** Stops writing. The answer to a commit in progress is ignored. */
   close(): void {
     const log = this.log;
     if (log === undefined) return;
@@ -122,7 +124,7 @@ export class TurnWriter {
     this.#flushOfNext?.reject(new TurnOverError());
   }
 
-  /** Before the claim there is no room: the agent does not run ahead of the storage. */
+  /** Full before the claim, so that the agent does not run ahead of the storage. */
   #isFull(): boolean {
     const { bufferEvents, bufferBytes } = this.#context.limits;
     if (this.#claim === undefined) return true;
@@ -133,7 +135,7 @@ export class TurnWriter {
     );
   }
 
-  /** A running delay is not stopped by an earlier commit: most delays are short, and to stop each one costs more. */
+  /** An earlier commit does not stop a running delay: most delays are short, and stopping each one costs more. */
   #scheduleLater(): void {
     if (this.#isSending || this.#isScheduled) return;
     this.#stopDelay ??= this.#context.clock.after(this.#context.limits.commitDelayMs, () => {
@@ -173,7 +175,7 @@ export class TurnWriter {
     this.#answered(commit, outcome);
   }
 
-  /** Sends the same commit again: the storage may have it already. */
+  /** Repeats the same commit: the storage may have it already. */
   #failed(commit: Append | undefined, error: unknown, attempt: number): void {
     if (this.log === undefined) return;
     const { clock, logger } = this.#context;
@@ -184,7 +186,7 @@ export class TurnWriter {
     });
   }
 
-  /** The last commit of a turn that has no more records. */
+  /** The last commit of a turn without further records. */
   async #release(): Promise<AppendOutcome> {
     const claim = this.#claim;
     if (claim === undefined) throw new TypeError('A turn without a claim commits nothing');
@@ -235,7 +237,7 @@ export class TurnWriter {
     });
   }
 
-  /** Callers who wait for the outcome of the turn are told if its commit takes too long, and later callers as well. */
+  /** Informs callers that wait for the outcome of the turn, including later ones, if its commit takes too long. */
   #tellOverdue(): void {
     const key = { scope: this.#turn.scope, id: this.#turn.taskId };
     this.#overdue = this.#context.patience.start(() => this.#tellOverdue());

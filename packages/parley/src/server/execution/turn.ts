@@ -46,22 +46,22 @@ const BEGIN_RETRY_MS = 1_000;
 export interface TurnEnd {
   /** True if another process may write the turn. */
   readonly isLost: boolean;
-  /** Messages of the task that wait for their turn. */
+  /** Number of waiting messages of the task. */
   readonly waiting: number;
 }
 
-/** The list of turns that a turn is in. */
+/** The list that contains a turn. */
 export interface TurnOwner {
-  /** A draft is about to become a task of a shared storage. Its lease may begin from now on. */
+  /** Called before the task of a draft is stored on a shared storage. Its lease may begin from then on. */
   storing(turn: Turn): void;
-  /** The turn is no longer this process's to write. Called once. */
+  /** Called once, when this process no longer writes the turn. */
   ended(turn: Turn, end: TurnEnd): void;
 }
 
 /** A new turn: of a stored task, or a draft. */
 export type TurnStart = { readonly claim: Claim; readonly callerKey: string | undefined } | { readonly draft: Draft };
 
-/** The data that come with an input, for the effects that need them. */
+/** The data of an input, for its effects. */
 interface Given extends DraftResult {
   readonly bytes?: number;
   readonly waiting?: number;
@@ -72,8 +72,8 @@ interface Given extends DraftResult {
 const NONE: Given = {};
 
 /**
- * The run of an agent on one message. The table in `turn-transitions.ts` decides everything that becomes of it: this
- * class looks up what happens, and does what the table says.
+ * The run of an agent on one message. The table in `turn-transitions.ts` makes all decisions: this class looks up each
+ * input in the table, and executes its effects.
  */
 export class Turn implements EventSink, WrittenTurn {
   readonly taskId: string;
@@ -82,7 +82,7 @@ export class Turn implements EventSink, WrittenTurn {
   /** The message that the turn answers. */
   readonly message: AddressedMessage;
   readonly caller: CallerContext;
-  /** Names the caller in limits. */
+  /** Identifies the caller in limits. */
   readonly callerKey: string | undefined;
   /** The traces of the turn. Absent if the server has no tracing. */
   readonly trace: TurnTrace | undefined;
@@ -129,7 +129,7 @@ export class Turn implements EventSink, WrittenTurn {
     }
   }
 
-  /** The turn as the storage knows it; absent before the task is stored. */
+  /** The turn in the form of the storage; absent before the task is stored. */
   get held(): HeldTurn | undefined {
     return this.#claim && heldTurn(this.#claim);
   }
@@ -139,7 +139,7 @@ export class Turn implements EventSink, WrittenTurn {
     return this.#cancel?.metadata;
   }
 
-  /** The tokens of the task and of this turn, with those of earlier attempts. */
+  /** The tokens of the task and of this turn, including earlier attempts. */
   get usage(): UsageSums {
     const { task, checkpoint, turn = 1 } = this.#claim ?? {};
     const { resumes } = this.caller;
@@ -164,14 +164,14 @@ export class Turn implements EventSink, WrittenTurn {
     this.advance('over budget', { error, text: error.message });
   }
 
-  /** Resolves when the turn is no longer this process's to write. */
+  /** Resolves when this process no longer writes the turn. */
   get whenEnded(): Promise<void> {
     if (hasLeft(this.#state)) return SETTLED;
     this.#whenEnded ??= Promise.withResolvers<void>();
     return this.#whenEnded.promise;
   }
 
-  /** Tells the turn what has happened. Returns the promise of an effect that takes time, if there is one. */
+  /** Handles an input. Returns the promise of an asynchronous effect, if there is one. */
   advance(input: TurnInput, given: Given = NONE): Promise<void> | undefined {
     const next = TRANSITIONS[this.#state][input];
     if (next === IMPOSSIBLE) {
@@ -194,20 +194,20 @@ export class Turn implements EventSink, WrittenTurn {
     await this.advance('begin');
   }
 
-  /** Asks the agent to stop. After the grace the task is CANCELED, whatever the agent does. */
+  /** Aborts the agent. After the grace period the task is CANCELED, whatever the agent does. */
   cancel(request: CancelRequest): void {
     this.#cancel = mergeCancels(this.#cancel, request);
     this.advance('cancel');
   }
 
-  /** Gives the turn up for another process. Resolves when the turn has left this one. */
+  /** Releases the turn for another process. Resolves when this process no longer writes it. */
   handOver(): Promise<void> {
     const { whenEnded } = this;
     this.advance('hand over');
     return whenEnded;
   }
 
-  /** Gives the turn up if it only waits for an authorization: no grace would bring it further. */
+  /** Releases the turn if it only waits for an authorization, which would not arrive within a grace period. */
   yieldToShutdown(): void {
     if (this.#state === 'kept' || this.#awaitsAuthorization) void this.handOver();
   }
@@ -248,7 +248,7 @@ export class Turn implements EventSink, WrittenTurn {
     return this.#writer?.flush() ?? SETTLED;
   }
 
-  /** The course of the turn, for turn ports. */
+  /** The progress of the turn, for turn ports. */
   get course(): TurnCourseOptions {
     return {
       turn: this,
@@ -259,7 +259,7 @@ export class Turn implements EventSink, WrittenTurn {
     };
   }
 
-  /** Saves a checkpoint of the agent. If that fails, the agent may go on all the same. */
+  /** Saves a checkpoint of the agent. If that fails, the agent may continue. */
   async saveCheckpoint(value: JsonValue): Promise<void> {
     try {
       await this.#checkpointOf().save(this.own(value));
@@ -341,7 +341,7 @@ export class Turn implements EventSink, WrittenTurn {
     return this.#writer?.append(statusEvent(this, 'TASK_STATE_COMPLETED', { ...message, taskId }));
   }
 
-  /** Appends a status of the engine's own. Its commit is retried, so there is nothing to wait for. */
+  /** Appends a status of the engine. Its commit is repeated on failure, so nothing waits for it. */
   #appendStatus(state: TaskState, text: string | undefined): void {
     this.#times?.reached(state);
     if (this.#writer) ignoreRejection(this.#writer.append(statusEvent(this, state, this.#saying(text))));
@@ -397,13 +397,16 @@ export class Turn implements EventSink, WrittenTurn {
     return this.#checkpoint;
   }
 
-  /** An agent that has published AUTH_REQUIRED by itself goes on: the engine does not know what it waits for. */
+  /** If the agent published AUTH_REQUIRED itself, it continues to run: the engine does not track its reason. */
   get #awaitsAuthorization(): boolean {
     if (this.#state !== 'asking' && this.#state !== 'storing asking') return false;
     return this.#context.authorizations.loaded?.isAsked({ scope: this.scope, id: this.taskId }) === true;
   }
 
-  /** Ends a turn that waits for an authorization: a message of the caller takes its place. False if it goes on. */
+  /**
+   * Ends a turn that waits for an authorization, because a message of the caller replaces it. Returns false if it
+   * continues.
+   */
   yieldToMessage(): boolean {
     const before = this.#state;
     if (before === 'asking' && !this.#awaitsAuthorization) return false;
@@ -411,7 +414,7 @@ export class Turn implements EventSink, WrittenTurn {
     return this.#state !== before;
   }
 
-  /** Tells the storage that the agent is about to be called. A storage that fails is asked again. */
+  /** Counts the attempt in the storage before the agent is called. Repeated during an outage. */
   async #countAttempt(): Promise<void> {
     const { storage, clock, logger } = this.#context;
     const claim = this.#claim;
@@ -462,7 +465,7 @@ export class Turn implements EventSink, WrittenTurn {
     this.#timer = undefined;
   }
 
-  /** One promise for all events, however many an agent still publishes. */
+  /** One promise for all refused events, however many an agent publishes. */
   #refuse(): Promise<never> {
     this.#refusal ??= ignoreRejection(Promise.reject(new TurnOverError()));
     return this.#refusal;

@@ -4,22 +4,19 @@ import { StorageError } from '../../errors/storage-error.js';
 
 const RETRY_MS = 2_000;
 
-/** The answer to callers while the server closes. */
+/** The error for callers while the server is closing. */
 export function closingError(): A2AError {
   return new ServerClosingError(RETRY_MS);
 }
 
-/**
- * The answer to callers who have waited long enough for the storage. Their message or cancel may take effect all the
- * same.
- */
+/** The error for callers after the time limit of the storage. Their message or cancel may still take effect. */
 export function storageStalledError(): A2AError {
   return new A2AError('UNAVAILABLE', 'The server cannot store anything at present', { retryAfterMs: RETRY_MS });
 }
 
 /**
- * The error for the sender of a message that is taken in, but not answered. It names the task. It asks the sender to
- * repeat the message only if that leads to the same task.
+ * The error for the sender of a message that was accepted, but not answered. It contains the id of the task. It asks
+ * the sender to repeat the message only if that leads to the same task.
  */
 export function unansweredError(
   error: unknown,

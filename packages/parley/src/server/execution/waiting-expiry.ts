@@ -33,7 +33,7 @@ export class WaitingExpiry {
 
   async #expire(): Promise<void> {
     const { storage, clock, limits, agent, logger } = this.#context;
-    /** Tasks that could not be ended. They are left for the next check, and delay no other task. */
+    /** Tasks that could not be ended. They are retried at the next check, and delay no other task. */
     const left = new Set<string>();
     while (!this.#stopped) {
       const found = await storage.abandoned([agent], limits.waitingExpiryMs, BATCH + left.size);
@@ -46,7 +46,7 @@ export class WaitingExpiry {
       await Promise.all(ends);
       if (errors.length > 0)
         logger[failureLevel(errors[0])]('expiring waiting tasks failed', { tasks: errors.length, error: errors[0] });
-      // A storage that fails altogether is asked again at the next check.
+      // If every task failed, the storage is retried at the next check.
       if (errors.length === waiting.length) return;
       await new Promise<void>((resolve) => void clock.soon(resolve));
     }

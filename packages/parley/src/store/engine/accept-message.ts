@@ -7,18 +7,18 @@ import type { KeyHead } from '../rules/key-head.js';
 import type { AcceptedTurn, TaskHead } from '../rules/task-head.js';
 import type { Acceptance } from '../task-storage.js';
 
-/** The part of a call that the engine looks at. The call itself means nothing to it: its tables read and write that. */
+/** The part of an acceptance that the engine reads. The tables read and write the content of the call. */
 interface MessageRequest extends AcceptRequest {
-  /** True for a message that begins a task. */
+  /** True for a message that creates a task. */
   readonly isNew: boolean;
-  /** True if the node may have asked the same before. */
+  /** True if the node may repeat a call whose answer was lost. */
   readonly again: boolean;
   readonly hasKey: boolean;
-  /** Set if the message brings a push configuration. */
+  /** Set if the message contains a push configuration. */
   readonly config: { readonly id: string; readonly limit: number | undefined } | undefined;
 }
 
-/** The part of an acceptance that the engine looks at. */
+/** Returns the part of an acceptance that the engine reads. */
 export function messageRequest({ task, claim, ...more }: Acceptance): MessageRequest {
   const isNew = 'create' in task;
   const { pushConfig, pushConfigLimit, idempotency, waitingLimit, again } = more;
@@ -33,35 +33,37 @@ export function messageRequest({ task, claim, ...more }: Acceptance): MessageReq
   };
 }
 
-/** The push configurations of a task: their count, and if one of them has a certain id. */
+/** The number of push configurations of a task, and whether one has the id of the call. */
 export interface ConfigCount {
   readonly count: number;
   readonly isKnown: boolean;
 }
 
-/** The tables that take a message in. `Call` brings its texts. A storage writes all of one call, or nothing. */
+/** The tables that an acceptance writes. `Call` has the content of the message. All writes of one call are atomic. */
 export interface MessageTables<Head extends TaskHead, Key extends KeyHead, Call> {
   /** The last waiting or running turn with the same message from the same caller. */
   sameTurn(head: Head, call: Call): number | undefined;
   key(call: Call): Key | undefined;
   countConfigs(head: Head, id: string): ConfigCount;
-  /** Puts a new task there with its first turn. */
+  /** Inserts a new task with its first turn. */
   create(call: Call, turn: AcceptedTurn, now: number): Head;
   addTurn(head: Head, turn: AcceptedTurn, call: Call, now: number): void;
-  /** Adds or replaces the configuration of the call. A new one begins behind `position`. */
+  /** Inserts or replaces the configuration of the call. The queue of a new one begins after `position`. */
   putConfig(head: Head, call: Call, at: { readonly position: number; readonly now: number }): void;
-  /** Keeps the task as the outcome of the key of the call, in the place of `before`. */
+  /** Stores the task as the outcome of the idempotency key of the call. Replaces `before`. */
   putKey(call: Call, outcome: { readonly turn: number; readonly now: number; readonly before: Key | undefined }): void;
 }
 
-/** A message, and the task that has its id, if there is one. */
+/** A message, and the existing task with its id, if any. */
 export interface MessageAt<Head, Call> {
   readonly head: Head | undefined;
   readonly request: MessageRequest;
   readonly call: Call;
 }
 
-/** The answer to a message. `isClaimed`: the turn comes with its claim. `isReady`: a node can claim a turn now. */
+/**
+ * The answer to a message. `isClaimed`: the turn is claimed by the same commit. `isReady`: a node can claim a turn now.
+ */
 export type MessageAnswer<Head, Key> =
   | {
       readonly kind: 'accepted';
@@ -76,7 +78,7 @@ export type MessageAnswer<Head, Key> =
   | { readonly kind: 'reserved' }
   | { readonly kind: 'other-context' | 'full' | 'configs-full' };
 
-/** Takes a message in, with its task if that is new. */
+/** Accepts a message. Inserts its task if that is new. */
 export function acceptMessage<Head extends TaskHead, Key extends KeyHead, Call>(
   tables: MessageTables<Head, Key, Call>,
   { head: found, request, call }: MessageAt<Head, Call>,
@@ -112,7 +114,7 @@ export function acceptMessage<Head extends TaskHead, Key extends KeyHead, Call>(
   return { kind: 'accepted', head, turn, isClaimed: accepted.attempts === 1, isReady: accepted.isReady };
 }
 
-/** The answer to a message that was taken in, when its caller missed the answer. */
+/** Returns the answer to an accepted message whose first answer was lost. */
 export function acceptedBefore<Head extends TaskHead, Call>(
   tables: { sameTurn(head: Head, call: Call): number | undefined },
   head: Head,
@@ -123,7 +125,7 @@ export function acceptedBefore<Head extends TaskHead, Call>(
   return turn === undefined ? undefined : { kind: 'accepted', head, ...repeatedAccept(head, turn, claim) };
 }
 
-/** True if a task has room for a push configuration. */
+/** True if a task can have the push configuration of this id. */
 export function hasRoomFor<Head>(
   tables: { countConfigs(head: Head, id: string): ConfigCount },
   head: Head,

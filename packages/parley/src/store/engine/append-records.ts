@@ -5,14 +5,14 @@ import { isReadyAfterAppend } from '../rules/decide-lease.js';
 import { type AppendedHead, type TaskHead, waitingAfter } from '../rules/task-head.js';
 import type { Append, AppendOutcome } from '../task-storage.js';
 
-/** The part of an append that is written. The engine has decided that it may be written. */
+/** The part of an append that is written, after the engine has accepted it. */
 export type WrittenAppend = Omit<Append, 'authority' | 'checkpoint' | 'endsTurn'>;
 
-/** The tables that take records in. `Call` brings their texts. */
+/** The tables that an append writes. `Call` has the content of the records. */
 export interface RecordTables<Head extends TaskHead, Call> {
-  /** True if the log ends with just the records of the call. */
+  /** True if the last records of the log equal the records of the call. */
   endsWith(head: Head, call: Call): boolean;
-  /** Writes the records and the new head. True if a delivery became due. */
+  /** Writes the records and the new head. Returns true if a delivery became due. */
   append(head: Head, appended: AppendedHead, call: Call, now: number): boolean;
 }
 
@@ -23,7 +23,7 @@ export interface Appended {
   readonly isReady: boolean;
 }
 
-/** Adds records to the log of a task, if the writer has the right to. */
+/** Appends records to the log of a task, if the writer still has the right to. */
 export function appendRecords<Head extends TaskHead, Call>(
   tables: RecordTables<Head, Call>,
   { head, request, call }: { readonly head: Head | undefined; readonly request: AppendRequest; readonly call: Call },
@@ -36,7 +36,7 @@ export function appendRecords<Head extends TaskHead, Call>(
   }
   if (decision.kind !== 'appended') {
     const outcome = unchangedOutcome(decision, head);
-    // The wake-up of an append whose answer was lost may not have been sent.
+    // The answer was lost, so the wake-up may not have been sent.
     const isReady = outcome.kind === 'appended' && isReadyAfterAppend(request, outcome.waiting);
     return { outcome, isDue: false, isReady };
   }
@@ -46,9 +46,9 @@ export function appendRecords<Head extends TaskHead, Call>(
 }
 
 /**
- * The part of an append that decides. Checks the duties of the writer: consecutive records, and the whole task with a
- * terminal one.
- * @throws StorageError if the writer broke its side of the contract.
+ * Returns the part of an append that the decision needs. Checks the contract of the writer: consecutive records, and a
+ * snapshot with a terminal record.
+ * @throws StorageError if the writer broke the contract.
  */
 export function appendRequest({ authority, after, records, head, snapshot, endsTurn }: Append): AppendRequest {
   let seq = after;

@@ -8,18 +8,18 @@ import type { TaskKey } from '../task-key.js';
 export interface ClaimablePlace {
   readonly key: TaskKey;
   readonly head: Pick<TaskHead, 'queue' | 'holder' | 'epoch'>;
-  /** About so much of storage the task takes, with its log. */
+  /** Approximate bytes of the task and its log in the storage. */
   readonly bytes: number;
 }
 
-/** The first turn of a task in the hands of a node. */
+/** The first turn of a task, held by a node. */
 export interface ClaimedTurn {
   readonly turn: number;
   readonly epoch: number;
   readonly holder: Holder;
 }
 
-/** Claims the first turns of tasks in the order given. `more`: a limit cut the list short. */
+/** Claims the first turns of tasks in the given order. `more`: a limit ended the list. */
 export function claimTurns<Place extends ClaimablePlace, Claim>(
   places: Iterable<Place>,
   {
@@ -29,7 +29,7 @@ export function claimTurns<Place extends ClaimablePlace, Claim>(
   }: {
     readonly request: ClaimRequest;
     readonly now: number;
-    /** Writes a claimed turn. Undefined if it cannot be read. */
+    /** Writes a claimed turn, and returns its claim. Undefined if it cannot be read. */
     readonly take: (place: Place, claimed: ClaimedTurn) => Claim | undefined;
   },
 ): { readonly claims: readonly Claim[]; readonly more: boolean } {
@@ -54,7 +54,7 @@ export function claimTurns<Place extends ClaimablePlace, Claim>(
   return { claims, more };
 }
 
-/** The content of a turn that a node has claimed, and its attempts with this one. */
+/** The content of a claimed turn, with the number of this attempt. */
 export interface TurnContent extends Pick<Claim, 'attempt' | 'handOvers' | 'message' | 'caller'> {
   readonly checkpoint?: JsonValue | undefined;
   readonly cancel?: CancelRequest | undefined;

@@ -11,7 +11,7 @@ import {
 } from '../rules/decide-delivery.js';
 import type { DeliveryHead, DeliveryLog } from '../rules/delivery-head.js';
 
-/** The tables of queues of deliveries. */
+/** The tables of delivery queues. */
 export interface QueueTables<Queue> {
   head(queue: Queue): DeliveryHead;
   /** The log of the task of a queue. */
@@ -20,20 +20,20 @@ export interface QueueTables<Queue> {
 }
 
 /**
- * The head of the queue of a configuration that is new or has changed. A new one begins behind `position`; a changed
- * one is as after a replay.
+ * Returns the head of the queue of a new or changed configuration. A new queue begins after `position`; a changed one
+ * is as after a replay.
  */
 export function queueOfConfig(
   earlier: DeliveryHead | undefined,
   { position, last, now }: { readonly position: number; readonly last: number; readonly now: number },
 ): DeliveryHead {
-  // Another webhook has nothing to do with the attempts before.
+  // The attempts at another webhook do not count.
   const replayed =
     earlier && replayedDelivery({ ...earlier, trace: undefined }, { from: undefined, floor: 1, last }, now);
   return replayed ?? newDeliveryQueue(position, last, now);
 }
 
-/** Makes queues due whose task got records. True if one became due by that. */
+/** Makes queues due after records were appended to their task. Returns true if at least one became due. */
 export function makeDue<Queue>(tables: QueueTables<Queue>, queues: Iterable<Queue>, now: number): boolean {
   let isDue = false;
   for (const queue of queues) {
@@ -48,7 +48,7 @@ export function makeDue<Queue>(tables: QueueTables<Queue>, queues: Iterable<Queu
 /** The tables that queues are claimed from. */
 export interface DueTables<Queue, Claim> {
   head(queue: Queue): DeliveryHead;
-  /** Writes a claimed queue, and reads its records up to so many bytes. Undefined if it cannot be read. */
+  /** Writes a claimed queue, and reads its records up to `maxBytes`. Returns undefined if it cannot be read. */
   take(
     queue: Queue,
     claimed: DeliveryHead,
@@ -56,14 +56,14 @@ export interface DueTables<Queue, Claim> {
   ): { readonly claim: Claim; readonly bytes: number } | undefined;
 }
 
-/** A claim of queues. `isOwn`: the node has this queue by the same claim, whose answer was lost. */
+/** A claim of queues. `isOwn`: this node claimed the queue by the same call, whose answer was lost. */
 interface QueueDemand<Queue> extends Lease {
   readonly limit: number;
   readonly maxBytes: number;
   readonly isOwn?: (queue: Queue) => boolean;
 }
 
-/** The queues that a node may claim now, for tables that have to read them before they write. */
+/** Returns the queues that a node may claim now, for tables that must read before they write. */
 export function* freeQueues<Queue>(
   tables: Pick<DueTables<Queue, unknown>, 'head'>,
   due: Iterable<Queue>,
@@ -72,7 +72,7 @@ export function* freeQueues<Queue>(
   for (const queue of due) if (isDeliveryClaimable(tables.head(queue), now)) yield queue;
 }
 
-/** Claims queues in the order given. `more`: a limit cut the list short. */
+/** Claims queues in the given order. `more`: a limit ended the list. */
 export function claimQueues<Queue, Claim>(
   tables: DueTables<Queue, Claim>,
   { due, demand }: { readonly due: Iterable<Queue>; readonly demand: QueueDemand<Queue> },
@@ -99,7 +99,7 @@ export interface QueueWritten<Kind> {
   readonly isReady: boolean;
 }
 
-/** Settles an attempt. `overtaken`: nothing was written. */
+/** Stores the outcome of an attempt. `overtaken`: nothing was written. */
 export function settleQueue<Queue>(
   tables: QueueTables<Queue>,
   {
@@ -117,7 +117,7 @@ export function settleQueue<Queue>(
   return { kind: 'settled', isReady: isDeliveryClaimable(settled, now) };
 }
 
-/** Makes a queue due again, from a record on if that is given. */
+/** Makes a queue due again, from a given record on, if any. */
 export function replayQueue<Queue>(
   tables: QueueTables<Queue>,
   { queue, from }: { readonly queue: Queue | undefined; readonly from: number | undefined },
@@ -130,7 +130,7 @@ export function replayQueue<Queue>(
   return { kind: 'replayed', isReady: replayed.dueAt !== undefined };
 }
 
-/** Gives up the pending records of a queue. False if there is no such queue. */
+/** Drops the pending records of a queue. Returns false if there is no such queue. */
 export function purgeQueue<Queue>(tables: QueueTables<Queue>, queue: Queue | undefined, now: number): boolean {
   if (queue === undefined) return false;
   tables.write(queue, purgedDelivery(tables.head(queue), tables.log(queue).last, now));

@@ -2,15 +2,15 @@ import type { ErasedRows } from '../owner-storage.js';
 
 /** The rows of a scope, in the order in which they are erased. */
 export interface OwnedRows {
-  /** Erases at most so many tasks. `found`: tasks that were there, with those that cannot be erased. */
+  /** Erases at most `limit` tasks. `found`: the number of tasks, including those that cannot be erased. */
   tasks(limit: number): { readonly found: number; readonly ids: readonly string[] };
-  /** Erases at most so many idempotency keys. Returns their count. */
+  /** Erases at most `limit` idempotency keys. Returns their number. */
   keys(limit: number): number;
-  /** Erases what neither a task nor a key names, and the name of the scope. Returns the tasks that were among it. */
+  /** Erases the remaining rows and the name of the scope. Returns the number of erased tasks. */
   rest(): number;
 }
 
-/** The same rows in a database that answers later. */
+/** The same rows in a database with asynchronous calls. */
 export type SharedOwnedRows = {
   readonly [Part in keyof OwnedRows]: (...args: Parameters<OwnedRows[Part]>) => Promise<ReturnType<OwnedRows[Part]>>;
 };
@@ -19,8 +19,8 @@ export type SharedOwnedRows = {
 export type ErasedPart = ErasedRows & { readonly ids: readonly string[] };
 
 /**
- * Erases a part of a scope: at most so many tasks, or keys if it has no task, or the rest if it has neither. So no
- * transaction locks keys behind tasks: messages lock them in the other order.
+ * Erases a part of a scope: at most `limit` tasks; without tasks, at most `limit` keys; without both, the rest. So no
+ * transaction locks keys after tasks: messages lock them in the other order.
  */
 export function eraseOwned(rows: OwnedRows, limit: number): ErasedPart {
   const { found, ids } = rows.tasks(limit);
@@ -29,7 +29,7 @@ export function eraseOwned(rows: OwnedRows, limit: number): ErasedPart {
   return { tasks: ids.length + (isGone ? rows.rest() : 0), keys, isGone, ids };
 }
 
-/** Does the same in a database that answers later. */
+/** The same for a database with asynchronous calls. */
 export async function eraseShared(rows: SharedOwnedRows, limit: number): Promise<ErasedPart> {
   const { found, ids } = await rows.tasks(limit);
   const keys = found === 0 ? await rows.keys(limit) : 0;

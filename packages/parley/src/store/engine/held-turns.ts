@@ -11,28 +11,28 @@ import {
   waitingIn,
 } from '../rules/task-head.js';
 
-/** The tables of turns that wait or run. `Cancel` is a request to cancel, in the form in which it is kept. */
+/** The tables of waiting and running turns. `Cancel` is the stored form of a request to cancel. */
 export interface TurnTables<Head extends TaskHead, Cancel, Checkpoint> {
-  /** Gives the first turn of a task to a node, or to none. */
+  /** Sets the holder of the first turn of a task, or removes it. */
   hold(head: Head, held: { readonly epoch: number; readonly holder: Holder | undefined }): void;
   /** Removes a turn from the queue of its task. */
   drop(head: Head, turn: number): void;
-  /** Sets the attempts of a turn that have begun, and adds to its hand-overs. */
+  /** Sets the number of started attempts of a turn, and adds to its hand-overs. */
   count(head: Head, turn: number, counts: { readonly attempts: number; readonly addedHandOvers: 0 | 1 }): void;
-  /** Keeps a value for the next attempt of a turn. */
+  /** Stores a value for the next attempt of a turn. */
   saveCheckpoint(head: Head, turn: number, checkpoint: Checkpoint): void;
   /** The request to cancel a turn, if there is one. */
   cancelOf(head: Head, turn: number): Cancel | undefined;
-  /** Keeps a request to cancel a turn, merged with the one that is there. */
+  /** Stores a request to cancel a turn, merged with the stored one, if any. */
   cancel(head: Head, turn: number, request: Cancel): void;
 }
 
-/** The standing of a turn for the node that names it. */
+/** The state of a turn for the node that claims to hold it. */
 export type Standing<Cancel> =
   | { readonly held: false; readonly cancel?: never }
   | { readonly held: true; readonly cancel: Cancel | undefined };
 
-/** The standing as the port tells it. */
+/** Returns the state in the form of the storage port. */
 export function holdingOf({ held, cancel }: Standing<CancelRequest>): Holding {
   if (!held) return { held };
   return cancel === undefined ? { held } : { held, cancel };
@@ -40,7 +40,7 @@ export function holdingOf({ held, cancel }: Standing<CancelRequest>): Holding {
 
 const LOST = { held: false } as const;
 
-/** Counts an attempt of a turn that begins. */
+/** Counts an attempt of a turn at its start. */
 export function beginTurn<Head extends TaskHead, Cancel>(
   tables: TurnTables<Head, Cancel, never>,
   { head, held }: { readonly head: Head | undefined; readonly held: HeldNumbers },
@@ -51,7 +51,7 @@ export function beginTurn<Head extends TaskHead, Cancel>(
   return { held: true, cancel: tables.cancelOf(head, held.turn) };
 }
 
-/** Moves the end of a lease on. */
+/** Extends a lease. */
 export function renewTurn<Head extends TaskHead, Cancel>(
   tables: TurnTables<Head, Cancel, never>,
   { head, held }: { readonly head: Head | undefined; readonly held: HeldNumbers },
@@ -63,7 +63,10 @@ export function renewTurn<Head extends TaskHead, Cancel>(
   return { held: true, cancel: tables.cancelOf(head, holder.turn) };
 }
 
-/** Gives a turn up in an attempt. `waiting`: turns of the task that still wait. `isReady`: a node can claim one now. */
+/**
+ * Releases a turn at the end of an attempt. `waiting`: turns of the task that still wait. `isReady`: a node can claim
+ * one now.
+ */
 export function releaseTurn<Head extends TaskHead>(
   tables: Pick<TurnTables<Head, never, never>, 'hold' | 'drop' | 'count'>,
   { head, held, attempt }: { readonly head: Head | undefined; readonly held: HeldNumbers; readonly attempt: number },
@@ -79,7 +82,7 @@ export function releaseTurn<Head extends TaskHead>(
   return { waiting, isReady: isReadyAfterRelease(how, waiting) };
 }
 
-/** Takes a turn back that its node cannot read, as if it had not been claimed. False if the turn is lost. */
+/** Undoes the claim of a turn that its node cannot read. Returns false if the node no longer holds the turn. */
 export function takeBackTurn<Head extends TaskHead>(
   tables: Pick<TurnTables<Head, never, never>, 'hold'>,
   { head, held }: { readonly head: Head; readonly held: HeldNumbers },
@@ -89,7 +92,7 @@ export function takeBackTurn<Head extends TaskHead>(
   return true;
 }
 
-/** Keeps a value for the next attempt of a turn. False if the turn is lost. */
+/** Stores a value for the next attempt of a turn. Returns false if the node no longer holds the turn. */
 export function saveCheckpoint<Head extends TaskHead, Checkpoint>(
   tables: Pick<TurnTables<Head, never, Checkpoint>, 'saveCheckpoint'>,
   { head, held }: { readonly head: Head | undefined; readonly held: HeldNumbers },
@@ -100,7 +103,7 @@ export function saveCheckpoint<Head extends TaskHead, Checkpoint>(
   return true;
 }
 
-/** Keeps a request to cancel with the held turn of a task. `isRunning`: a lease on the task lasts. */
+/** Stores a request to cancel with the held turn of a task. `isRunning`: a lease on the task is valid. */
 export function askToCancel<Head extends TaskHead, Cancel>(
   tables: TurnTables<Head, Cancel, never>,
   { head, request }: { readonly head: Head | undefined; readonly request: Cancel },

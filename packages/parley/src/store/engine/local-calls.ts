@@ -75,12 +75,12 @@ export class LocalCalls<Head extends LocalHead, Key extends KeyHead, Queue>
   }
 }
 
-/** The configurations of a task: their count, and if one of them has this id. */
+/** Counts the configurations of a task, and checks whether one has this id. */
 export function countConfigs<Head, Queue>(queues: LocalQueues<Head, Queue>, head: Head, id: string): ConfigCount {
   return { count: queues.of(head).length, isKnown: queues.find(head, id) !== undefined };
 }
 
-/** True if a queue has this configuration. One that cannot be read equals none. */
+/** True if a queue has this configuration. An unreadable configuration never matches. */
 export function hasConfig<Queue>(
   queues: Pick<LocalQueues<never, Queue>, 'config'>,
   queue: Queue,
@@ -94,7 +94,7 @@ export function hasConfig<Queue>(
   }
 }
 
-/** Adds or replaces a configuration. A new queue begins behind `position`. True if the queue became due. */
+/** Inserts or replaces a configuration. A new queue begins after `position`. Returns true if the queue became due. */
 export function putConfig<Head extends LocalHead, Queue>(
   queues: LocalQueues<Head, Queue>,
   { head, config }: { readonly head: Head; readonly config: PlacedPushConfig },

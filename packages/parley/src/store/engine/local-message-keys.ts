@@ -9,14 +9,14 @@ import type { Scope } from '../task-key.js';
 import type { KeyToWrite, LocalKeys } from './local-tables.js';
 import { keyIfKnown, rememberKey, reserveKey } from './message-keys.js';
 
-/** The parts of a storage that its idempotency keys need. */
+/** The dependencies of the idempotency keys. */
 interface LocalMessageKeysOptions<Key extends KeyHead> {
   readonly tables: { readonly keys: LocalKeys<Key>; transaction<R>(work: () => R): R };
   readonly lifetime: ClockedLifetime;
   readonly blocks: OwnerBlocks;
 }
 
-/** Idempotency keys over tables whose calls are done at once. */
+/** Idempotency keys over synchronous tables. */
 export class LocalMessageKeys<Key extends KeyHead> implements IdempotencyKeys {
   readonly #tables: LocalMessageKeysOptions<Key>['tables'];
   readonly #lifetime: ClockedLifetime;

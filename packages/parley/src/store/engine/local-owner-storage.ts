@@ -16,7 +16,7 @@ import type { WakeupListener } from '../wakeups.js';
 import { eraseOwned, type OwnedRows } from './erase-owned.js';
 import type { LocalOwners } from './local-tables.js';
 
-/** The parts of a storage that the data of its users are in. */
+/** The dependencies of the data of users. */
 interface LocalOwnerStorageOptions {
   readonly tables: { readonly owners: LocalOwners; transaction<R>(work: () => R): R };
   readonly lifetime: ClockedLifetime;
@@ -24,7 +24,7 @@ interface LocalOwnerStorageOptions {
   readonly wakeups: Pick<WakeupListener, 'taskChanged'>;
 }
 
-/** The data of users over tables whose calls are done at once. */
+/** The data of users over synchronous tables. */
 export class LocalOwnerStorage implements OwnerStorage {
   readonly #to: LocalOwnerStorageOptions;
 

@@ -29,7 +29,7 @@ import { countConfigs, hasConfig, putConfig } from './local-calls.js';
 import type { LocalHead, LocalTables } from './local-tables.js';
 import type { UnreadableRows } from './unreadable-rows.js';
 
-/** The parts of a storage that its push configurations need. */
+/** The dependencies of the push configurations. */
 interface LocalPushOptions<Head extends LocalHead, Key extends KeyHead, Queue> {
   readonly tables: LocalTables<Head, Key, Queue>;
   readonly lifetime: ClockedLifetime;
@@ -37,7 +37,7 @@ interface LocalPushOptions<Head extends LocalHead, Key extends KeyHead, Queue> {
   readonly unreadable: UnreadableRows;
 }
 
-/** Push configurations and their deliveries over tables whose calls are done at once. */
+/** Push configurations and their deliveries over synchronous tables. */
 export class LocalPush<Head extends LocalHead, Key extends KeyHead, Queue> implements PushStorage {
   readonly #tables: LocalTables<Head, Key, Queue>;
   readonly #lifetime: ClockedLifetime;
@@ -138,7 +138,9 @@ export class LocalPush<Head extends LocalHead, Key extends KeyHead, Queue> imple
     return this.#unreadable.readable(key, read);
   }
 
-  /** Takes a queue up to its first record that cannot be read. If that is the next one, the queue is parked. */
+  /**
+   * Claims a queue with the records before its first unreadable one. Parks the queue if its next record is unreadable.
+   */
   #take(queue: Queue, claimed: DeliveryHead, { left, now }: { readonly left: number; readonly now: number }) {
     const { queues } = this.#tables;
     try {

@@ -56,8 +56,7 @@ import type { LocalHead, LocalTables } from './local-tables.js';
 import { sweep } from './sweep.js';
 import { UnreadableRows } from './unreadable-rows.js';
 
-/** The facts of a claimed turn that are not in the head of its task. */
-/** The engine over tables whose calls are done at once. */
+/** The engine over synchronous tables. */
 export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> implements TaskStorage {
   readonly shared = false;
   readonly durability: TaskStorage['durability'];
@@ -72,7 +71,7 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
   readonly #nodes = new NodeList();
   readonly #unreadable: UnreadableRows;
 
-  /** `logger`: told of each task that cannot be read. Default: none. */
+  /** `logger`: called once for each task that cannot be read. Default: none. */
   constructor(tables: LocalTables<Head, Key, Queue>, clock: Clock, logger: Logger = silentLogger) {
     const lifetime = new ClockedLifetime(clock);
     const unreadable = new UnreadableRows(logger);
@@ -138,7 +137,7 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
           take,
         });
         claims.push(...part.claims);
-        // Other turns take the places of those that cannot be read.
+        // Further turns replace those that cannot be read.
         if (!isAside || claims.length >= limit) return { claims, more: part.more };
       }
     });
@@ -159,7 +158,7 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
     return this.#tables.transaction(() =>
       request.turns.map((held) => {
         const at = { head: tasks.find(held.key), held };
-        // A request to cancel that cannot be read ends the turn, and no other one.
+        // An unreadable request to cancel ends only its own turn.
         return this.#unreadable.readable(held.key, () => holdingOf(renewTurn(tasks, at, leaseEnd))) ?? { held: false };
       }),
     );
@@ -293,7 +292,7 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
     }
   }
 
-  /** Writes and reads a claimed turn. A turn that cannot be read is given back, and set aside. */
+  /** Writes and reads a claimed turn. An unreadable turn is released, and skipped until a restart. */
   #take(head: Head, claimed: ClaimedTurn): Claim | undefined {
     const { tasks } = this.#tables;
     const { epoch, holder } = head;
@@ -325,7 +324,7 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
     }
   }
 
-  /** The claim of an accepted message. Only a message that was accepted before has a turn that others have changed. */
+  /** The claim of an accepted message. Only the turn of a repeated message may have later changes. */
   #acceptedClaim({ message, caller, again }: Acceptance, head: Head, turn: number): Claim {
     const { attempts = 1, handOvers = 0, checkpoint, cancel } = (again && this.#tables.tasks.turn(head, turn)) || {};
     return this.#claimOf(head, {

@@ -26,63 +26,63 @@ import type { TurnTables } from './held-turns.js';
 import type { FinishedTasks } from './sweep.js';
 import type { ReadRow } from './unreadable-rows.js';
 
-/** A task as the tables have it. The calls that write to a task change the head that they get as well. */
+/** A task in the tables. Calls that write to a task also change the given head. */
 export interface LocalHead extends TaskHead, ClaimablePlace {
   readonly state: TaskState;
   /** ms since the epoch. */
   readonly createdAt: number;
 }
 
-/** A turn that waits or runs. */
+/** A waiting or running turn. */
 export interface LocalTurn {
   readonly message: Message;
   readonly caller: CallerContext;
-  /** Attempts that have begun. */
+  /** Number of attempts that have started. */
   readonly attempts: number;
   readonly handOvers: number;
   readonly checkpoint: JsonValue | undefined;
   readonly cancel: CancelRequest | undefined;
 }
 
-/** A stretch of a list. The tasks come without what the query does not ask for. */
+/** A page of a list. The tasks contain only the members that the query asks for. */
 export interface LocalPage<Head> {
   readonly found: readonly { readonly head: Head; readonly task: Task }[];
   readonly total: number;
   readonly next?: ListCursor;
 }
 
-/** The work that waits. */
+/** The amount of waiting work. */
 export interface LocalLoad {
   /** Turns without a holder. */
   readonly waiting: number;
-  /** The place of the oldest turn that a node could claim. See `nextPlace`. */
+  /** The place of the oldest claimable turn. See `nextPlace`. */
   readonly oldestPlace: number | undefined;
   /** Queues with pending records that are not parked. */
   readonly pendingDeliveries: number;
-  /** The time of the earliest attempt of them. */
+  /** The due time of the earliest of them. */
   readonly oldestDue: number | undefined;
 }
 
 /** The tables of tasks. */
 export interface LocalTasks<Head extends LocalHead> extends TurnTables<Head, CancelRequest, JsonValue> {
   find(key: TaskKey): Head | undefined;
-  /** Puts a task there with one record that shows it. The id is free. */
+  /** Inserts a task with its first record. The caller has checked that the id is free. */
   insert(scope: Scope, task: Task, now: number): Head;
-  /** Puts a turn behind the others of its task, and writes the holder. */
+  /** Appends a turn to the queue of its task, and writes the holder. */
   addTurn(head: Head, turn: AcceptedTurn, call: Acceptance, now: number): void;
   /** Writes records and the new head. A task in a terminal state has ended. */
   append(head: Head, appended: AppendedHead, append: WrittenAppend, now: number): void;
-  /** Removes a task with all that hangs on it. */
+  /** Deletes a task with its turns, records and push configurations. */
   remove(head: Head): void;
-  /** The whole task after its last record. */
+  /** Reads the whole task after its last record. */
   read(head: Head): Task;
   turn(head: Head, turn: number): LocalTurn | undefined;
   /** Tasks whose first turn has no holder, or one whose lease has ended: oldest first. */
   free(now: number): Iterable<Head>;
   records(head: Head, after: number, maxBytes: number): RecordPage;
-  /** Reads each task by `readRow`. A task that cannot be read is left out, and counts for the limit. */
+  /** Reads each task by `readRow`. Skips a task that cannot be read, but counts it for the limit. */
   page(query: TaskQuery, readRow: ReadRow): LocalPage<Head>;
-  /** Tasks of these agents that wait for their caller since before a time and have no turn, oldest first. */
+  /** Tasks of these agents that have waited for their caller since before a time, and have no turn. Oldest first. */
   abandoned(agents: readonly string[], before: number, limit: number): readonly Head[];
   load(): LocalLoad;
 }
@@ -93,7 +93,7 @@ export interface KeyToWrite<Key> {
   readonly reservation?: KeyHead['reservation'];
   /** By the storage's clock, in ms. */
   readonly now: number;
-  /** The kept key with the same name. The new one replaces it. */
+  /** The existing key of the same name, which is replaced. */
   readonly before: Key | undefined;
 }
 
@@ -104,13 +104,13 @@ export interface LocalKeys<Key extends KeyHead> {
   remove(key: Key): void;
   digestOf(key: Key): string;
   rememberedOf(key: Key): Remembered;
-  /** Removes at most so many that have expired; how many went. */
+  /** Removes at most `limit` expired keys. Returns their number. */
   sweep(now: number, limit: number): number;
 }
 
 /** The tables of push configurations and their queues. */
 export interface LocalQueues<Head, Queue> extends QueueTables<Queue> {
-  /** Writes a claimed queue, and reads its records up to so many bytes. Throws what their texts make it throw. */
+  /** Writes a claimed queue, and reads its records up to a number of bytes. Throws if a text cannot be parsed. */
   take(
     queue: Queue,
     claimed: DeliveryHead,
@@ -129,32 +129,32 @@ export interface LocalQueues<Head, Queue> extends QueueTables<Queue> {
   /** Replaces the configuration. Its queue stays. */
   rewrite(queue: Queue, config: PlacedPushConfig): void;
   remove(head: Head, configId: string): void;
-  /** Queues of these agents that are due, those that became due first before the others. */
+  /** Due queues of these agents, earliest first. */
   due(agents: readonly string[], now: number): Iterable<Queue>;
   page(query: DeliveryQuery): DeliveryPage;
 }
 
 /** The tables by their users. */
 export interface LocalOwners {
-  /** The scopes that have anything. */
+  /** The scopes that own any data. */
   scopes(): Iterable<Scope>;
   /**
-   * See `OwnerStorage.allTasks`. `FirstTasks` finds the tasks of the range if there is no index. The answer may wait
-   * for code that is loaded.
+   * See `OwnerStorage.allTasks`. Without an index, `FirstTasks` finds the tasks of the range. Asynchronous, because its
+   * code may be loaded on demand.
    */
   tasks(range: OwnedTaskRange, now: number): OwnedTaskPage | Promise<OwnedTaskPage>;
   keys(scope: Scope, range: { readonly cursor?: string; readonly limit: number }): OwnedKeyPage;
-  /** Erases at most so many tasks of a scope, in any state. Returns their ids. */
+  /** Erases at most `limit` tasks of a scope, in any state. Returns their ids. */
   eraseTasks(scope: Scope, limit: number): readonly string[];
-  /** Erases at most so many keys of a scope. Returns their count. */
+  /** Erases at most `limit` keys of a scope. Returns their number. */
   eraseKeys(scope: Scope, limit: number): number;
   /** Erases the name of a scope that has neither a task nor a key. */
   eraseName(scope: Scope): void;
-  /** Overwrites what deleted rows have left. */
+  /** Overwrites the bytes of deleted rows. */
   scrub(): void;
 }
 
-/** A storage whose calls are done at once, in this process. A new one of this kind implements this and nothing else. */
+/** The tables of a storage with synchronous calls in this process. A new storage of this kind implements only this. */
 export interface LocalTables<Head extends LocalHead, Key extends KeyHead, Queue> {
   readonly durability: TaskStorage['durability'];
   readonly tasks: LocalTasks<Head>;
@@ -162,7 +162,7 @@ export interface LocalTables<Head extends LocalHead, Key extends KeyHead, Queue>
   readonly queues: LocalQueues<Head, Queue>;
   readonly owners: LocalOwners;
   readonly finished: FinishedTasks;
-  /** Writes all of it or nothing. */
+  /** Runs the work as one atomic transaction. */
   transaction<R>(work: () => R): R;
   close(): void;
 }

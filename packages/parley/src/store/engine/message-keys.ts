@@ -6,7 +6,7 @@ export type KeyAnswer<Key> = { readonly kind: 'written' } | { readonly kind: 'kn
 
 const WRITTEN = { kind: 'written' } as const;
 
-/** Reserves a key for a node, unless its outcome is known or another node finds it out. */
+/** Reserves a key for a node, unless its outcome is known or another node has reserved it. */
 export function reserveKey<Key extends KeyHead>(
   key: Key | undefined,
   {
@@ -21,7 +21,7 @@ export function reserveKey<Key extends KeyHead>(
   return WRITTEN;
 }
 
-/** Keeps an outcome, also in the place of a reservation. The first outcome wins. */
+/** Stores an outcome. Replaces a reservation, but never an earlier outcome. */
 export function rememberKey<Key extends KeyHead>(
   key: Key | undefined,
   { now, write }: { readonly now: number; readonly write: (before: Key | undefined) => void },
@@ -31,7 +31,7 @@ export function rememberKey<Key extends KeyHead>(
   return WRITTEN;
 }
 
-/** A key whose outcome is known. */
+/** Returns the key if its outcome is known. */
 export function keyIfKnown<Key extends KeyHead>(key: Key | undefined, now: number): Key | undefined {
   return keyStanding(key, undefined, now) === 'known' ? key : undefined;
 }

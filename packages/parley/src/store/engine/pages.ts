@@ -1,6 +1,6 @@
 /**
- * The budget for the JSON of one page, in bytes. The first item goes in at any size, so that a reader gets on. Without
- * a bound everything fits.
+ * The budget for the JSON of one page, in bytes. The first item fits at any size, so that every page makes progress.
+ * Without a maximum everything fits.
  */
 export class PageBudget {
   readonly #max: number;
@@ -10,7 +10,7 @@ export class PageBudget {
     this.#max = max;
   }
 
-  /** Takes an item in; false if the page ends before it. */
+  /** Returns true and counts the item if it fits. False ends the page. */
   takes(bytes: number): boolean {
     const sum = (this.#bytes ?? 0) + bytes;
     if (this.#bytes !== undefined && sum > this.#max) return false;
@@ -19,10 +19,10 @@ export class PageBudget {
   }
 }
 
-/** The bound for the JSON of one page of abandoned tasks. */
+/** The maximum of the JSON of one page of abandoned tasks, in bytes. */
 export const ABANDONED_BYTES = 8_388_608;
 
-/** The first items, until they have so many bytes; at least one. */
+/** Returns the first items, up to `maxBytes` in total; at least one. */
 export function firstBytes<Item>(items: Iterable<Item>, maxBytes: number, bytesOf: (item: Item) => number): Item[] {
   const budget = new PageBudget(maxBytes);
   const first: Item[] = [];
@@ -33,15 +33,15 @@ export function firstBytes<Item>(items: Iterable<Item>, maxBytes: number, bytesO
   return first;
 }
 
-/** The choice of a page among entries in their order. */
+/** Options of `pageOf`. */
 interface PageChoice<Entry, Row, Cursor> {
   readonly limit: number;
-  /** Reads an entry. `no-room`: the page ends before it. `undefined`: it is left out. */
+  /** Reads an entry. `no-room`: the page ends before it. `undefined`: it is skipped. */
   readonly read: (entry: Entry) => Row | 'no-room' | undefined;
   readonly cursorOf: (entry: Entry) => Cursor;
 }
 
-/** A page of entries. `next` is the cursor of the last entry, if another entry follows. */
+/** Returns a page of entries. `next` is the cursor of the last entry, if more entries follow. */
 export function pageOf<Entry, Row, Cursor>(
   entries: Iterable<Entry>,
   { limit, read, cursorOf }: PageChoice<Entry, Row, Cursor>,

@@ -9,7 +9,7 @@ import type { RecordTables } from './append-records.js';
 import type { TurnTables } from './held-turns.js';
 import type { HeadChange, QuestionRows, SharedHead, SharedKey } from './shared-tables.js';
 
-/** The head of a task that its first message begins. */
+/** The head of a task before its first message. */
 const NEW: SharedHead = {
   version: 0,
   state: 'TASK_STATE_SUBMITTED',
@@ -25,7 +25,9 @@ const NEW: SharedHead = {
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** Some rows of a database as tables for the engine. They note what it writes, as one change for the database. */
+/**
+ * Tables for the engine over rows that were read from a database. They record the writes of the engine as one change.
+ */
 export class RecordedChange<Head extends SharedHead>
   implements
     MessageTables<Head, SharedKey, Acceptance>,
@@ -37,14 +39,14 @@ export class RecordedChange<Head extends SharedHead>
   readonly #leaseMs: number;
   #change: Mutable<HeadChange<Head>> | undefined;
 
-  /** `leaseMs`: the length of a lease that the call may give. */
+  /** `leaseMs`: the duration of a lease that the call may grant. */
   constructor(task: TaskKey, rows: QuestionRows<Head>, { leaseMs }: Pick<Lease, 'leaseMs'>) {
     this.#task = task;
     this.#rows = rows;
     this.#leaseMs = leaseMs;
   }
 
-  /** The change, if the engine wrote anything. */
+  /** The recorded change. Undefined if the engine wrote nothing. */
   get change(): HeadChange<Head> | undefined {
     return this.#change;
   }
@@ -64,7 +66,7 @@ export class RecordedChange<Head extends SharedHead>
   create(call: Acceptance, turn: AcceptedTurn): Head {
     const { task } = call;
     if (!('create' in task)) throw new StorageError('A message without a new task begins none');
-    // The task is not there: what the engine reads of it is that of its first record.
+    // The task does not exist yet: the engine reads the values that its first record will have.
     const head = NEW as Head;
     const change = this.#begin(head);
     change.before = undefined;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { repeatCall } from './repeated-calls.js';
 
-/** A clock that notes the pauses of a call, and ends each at once. */
+/** A clock that records the pauses of a call, and ends each at once. */
 class PauseClock {
   readonly pauses: number[] = [];
   readonly #fraction: number;
@@ -22,7 +22,7 @@ class PauseClock {
   }
 }
 
-/** An attempt that finds its rows moved so many times. */
+/** Returns an attempt whose rows have changed the first `times` calls. */
 function movedTimes(times: number): () => Promise<string | undefined> {
   let left = times;
   return async () => {

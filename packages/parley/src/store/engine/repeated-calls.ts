@@ -1,18 +1,18 @@
 import { StorageError } from '../../errors/storage-error.js';
 import type { Clock } from '../../runtime/clock.js';
 
-/** Attempts of one call at most, while other processes change its rows. */
+/** Maximum number of attempts of one call while other processes change its rows. */
 const ATTEMPTS = 16;
-/** Attempts that begin at once. Most rows move once or twice. */
+/** Attempts without a pause between them. Most rows change once or twice. */
 const AT_ONCE = 3;
 const FIRST_PAUSE_MS = 1;
 const LONGEST_PAUSE_MS = 32;
 
 /**
- * Makes attempts until one has an outcome. Later ones begin after a short pause with 50 % jitter, so that processes
- * which move the same rows get out of step. All pauses together take less than half a second.
- *
- * `attempt`: resolves to undefined if its rows have moved, and nothing was written. `subject`: the rows for people.
+ * Repeats a call until it has an outcome. Later attempts wait with 50 % jitter, so that processes which change the same
+ * rows do not collide again. All pauses together take less than half a second.
+ * `attempt`: resolves to undefined if its rows have changed and nothing was written. `subject`: names the rows in the
+ * error.
  * @throws StorageError after the last attempt.
  */
 export async function repeatCall<R extends NonNullable<unknown>>(
@@ -28,7 +28,7 @@ export async function repeatCall<R extends NonNullable<unknown>>(
   throw new StorageError(`${subject} changed ${ATTEMPTS} times during a call: repeat the call`);
 }
 
-/** The pause before a call is repeated: 1 ms before the first time, twice as long each time, at most 32 ms. */
+/** Waits before a repeated call, with jitter: 1 ms before the first repetition, doubled each time, at most 32 ms. */
 export function pauseCall(clock: Pick<Clock, 'after' | 'monotonic'>, number: number): Promise<void> {
   const whole = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (number - 1));
   // The fractions of a microsecond are random enough, and differ from process to process.

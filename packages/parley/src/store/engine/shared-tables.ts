@@ -15,46 +15,46 @@ import type { WrittenAppend } from './append-records.js';
 
 /** The head of a task in a database that several processes share. */
 export interface SharedHead extends TaskHead {
-  /** Grows with each change of the task by which a decision could become another one. */
+  /** Increases with each change of the task that can affect a decision. */
   readonly version: number;
   readonly state: TaskState;
 }
 
 /** An idempotency key in such a database. */
 export interface SharedKey extends KeyHead {
-  /** Another one after each write of the key. */
+  /** Changes with each write of the key. */
   readonly version: string;
   readonly digest: string;
-  /** Absent while it is reserved. */
+  /** Absent while the key is reserved. */
   readonly remembered: Remembered | undefined;
 }
 
-/** Everything that the engine may want to know about one call before it decides. */
+/** The rows that the engine may read to decide about one call. */
 export interface TaskQuestion {
   readonly task: TaskKey;
-  /** The last waiting or running turn with this message from this caller. */
+  /** Find the last waiting or running turn with this message from this caller. */
   readonly sameTurn?: { readonly message: Message; readonly caller: CallerContext };
-  /** The idempotency key of this name. */
+  /** Find the idempotency key of this name. */
   readonly idempotencyKey?: string;
-  /** The count of push configurations, and if one has this id. */
+  /** Count the push configurations, and check whether one has this id. */
   readonly configId?: string;
-  /** True if the log ends with just these records. */
+  /** Check whether the last records of the log equal these. */
   readonly tail?: Pick<WrittenAppend, 'after' | 'records'>;
-  /** The request to cancel that the held turn keeps. */
+  /** Find the request to cancel of the held turn. */
   readonly cancel?: true;
 }
 
-/** A turn that waits or runs, without its message. */
+/** A waiting or running turn, without its message. */
 export interface FoundTurn {
   readonly turn: number;
-  /** Attempts that have begun. */
+  /** Number of attempts that have started. */
   readonly attempts: number;
   readonly handOvers: number;
   readonly checkpoint?: JsonValue;
   readonly cancel?: CancelRequest;
 }
 
-/** The rows of a question, read at one moment. */
+/** The answer to a question, from one snapshot. */
 export interface QuestionRows<Head extends SharedHead> {
   /** The storage's time, in ms since the epoch. */
   readonly now: number;
@@ -68,7 +68,7 @@ export interface QuestionRows<Head extends SharedHead> {
   readonly cancel?: CancelRequest | undefined;
 }
 
-/** A turn that joins the queue of its task. */
+/** A turn to append to the queue of its task. */
 interface AddedTurn {
   readonly turn: number;
   readonly attempts: 0 | 1;
@@ -77,47 +77,47 @@ interface AddedTurn {
 }
 
 /**
- * A change of one task. The database writes all of it if what it rests on has not moved, or nothing. Times of leases
- * are lengths: the database adds its own time.
+ * A change of one task. It is committed as a whole if the rows of the decision have not changed, or not at all. Leases
+ * are durations: the database adds its own time.
  */
 export interface HeadChange<Head extends SharedHead> {
   readonly task: TaskKey;
-  /** The head from which it was decided. Absent: there must be no task of this id. */
+  /** The head that the decision used. Absent: no task of this id may exist. */
   readonly before: Head | undefined;
-  /** The new task, with one record that shows it. Only without `before`. */
+  /** The new task, with its first record. Only without `before`. */
   readonly create?: { readonly task: Task; readonly isContextNew: boolean };
-  /** The numbers of the head after the change. */
+  /** The values of the head after the change. */
   readonly seq: number;
   readonly epoch: number;
   readonly turns: number;
   readonly began: number;
-  /** The turns that wait or run after the change. */
+  /** The queue of turns after the change. */
   readonly queue: readonly { readonly turn: number }[];
-  /** The lease on the first turn. `null`: none. Absent: as before. */
+  /** The lease on the first turn. `null`: none. Absent: unchanged. */
   readonly lease?: (Lease & { readonly turn: number }) | null;
   readonly adds?: AddedTurn;
   readonly drops?: number | 'all';
   readonly counts?: { readonly turn: number; readonly attempts: number; readonly addedHandOvers: 0 | 1 };
   readonly checkpoint?: { readonly turn: number; readonly value: JsonValue };
-  /** `isFirst`: no request was kept with the turn when this was decided. */
+  /** `isFirst`: the decision saw no stored request of the turn. */
   readonly cancel?: { readonly turn: number; readonly request: CancelRequest; readonly isFirst: boolean };
   readonly append?: WrittenAppend;
-  /** A configuration that is added or replaced. A new one begins behind `position`. */
+  /** A configuration to insert or replace. The queue of a new one begins after `position`. */
   readonly config?: { readonly config: PlacedPushConfig; readonly position: number };
   /**
-   * The key of the message, with the task as its outcome. It must not be there, or have this version. It must not be
-   * written by another call between.
+   * The idempotency key of the message, with the task as its outcome. It must not exist, or have the version of
+   * `before`. No other call may write it in between.
    */
   readonly key?: { readonly key: IdempotencyKey; readonly turn: number; readonly before: SharedKey | undefined };
-  /** True if the owner must not be blocked. */
+  /** True if the commit must fail when the owner is blocked. */
   readonly isNewData: boolean;
 }
 
-/** Wishes of a commit: what its answer has to bring. */
+/** Rows that the answer to a commit must contain. */
 export interface CommitWishes {
   /** The whole task after the change. */
   readonly task?: true;
-  /** The request to cancel that the held turn keeps. */
+  /** The request to cancel of the held turn. */
   readonly cancel?: true;
 }
 
@@ -131,10 +131,10 @@ export type Committed<Head extends SharedHead> =
       readonly task?: StoredTask;
       readonly cancel?: CancelRequest | undefined;
     }
-  /** Something has moved, and nothing was written. The rows of the question, if the database has read them. */
+  /** A row has changed, and nothing was written. `rows`: the new rows, if the database has read them. */
   | { readonly kind: 'moved'; readonly rows?: QuestionRows<Head> };
 
-/** A change, the question behind it, and what its answer has to bring. */
+/** A change, the question of its decision, and the rows to return. */
 export interface Commit<Head extends SharedHead> {
   readonly change: HeadChange<Head>;
   readonly question: TaskQuestion;
@@ -145,7 +145,7 @@ export interface Commit<Head extends SharedHead> {
 export interface SharedTables<Head extends SharedHead> {
   load(question: TaskQuestion): Promise<QuestionRows<Head>>;
   commit(commit: Commit<Head>): Promise<Committed<Head>>;
-  /** Deletes a task that still has this head, with all that hangs on it. False if the head has moved. */
+  /** Deletes a task with everything that belongs to it, if its head is unchanged. Returns false otherwise. */
   remove(task: TaskKey, before: Head): Promise<boolean>;
   readTask(task: TaskKey): Promise<StoredTask | undefined>;
 }

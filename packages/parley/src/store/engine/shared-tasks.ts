@@ -34,36 +34,36 @@ import type {
 } from './shared-tables.js';
 import { TaskLanes } from './task-lanes.js';
 
-/** Heads of held turns that a process knows at most. */
+/** Maximum number of cached heads of held turns in a process. */
 const KNOWN = 10_000;
 
-/** A call for the engine. */
+/** A call to the engine. */
 interface Call<Head extends SharedHead, Answer> {
   readonly question: TaskQuestion;
   readonly wishes?: CommitWishes;
   readonly leaseMs?: number;
-  /** The rows that the process expects when the call begins, so that it need not read them. */
+  /** The expected rows. With them, the first attempt needs no read. */
   readonly expected?: () => QuestionRows<Head> | undefined;
   readonly decide: (tables: RecordedChange<Head>, rows: QuestionRows<Head>) => Answer;
 }
 
 interface Decided<Head extends SharedHead, Answer> {
   readonly answer: Answer;
-  /** The answer of the database, if the call has written anything. */
+  /** The answer of the database, if the call has written something. */
   readonly committed?: Extract<Committed<Head>, { readonly kind: 'committed' }>;
   readonly rows: QuestionRows<Head>;
 }
 
 /**
- * The engine over a database that several processes share. It decides about rows that it has read or expects, and the
- * database commits if they have not moved. The holder of a turn knows the head of its task, so that its usual append is
- * one round trip.
+ * The engine over a database that several processes share. It decides with rows that it has read or expects. The
+ * database commits only if they have not changed. The holder of a turn caches the head of its task, so that most
+ * appends need one round trip.
  */
 export class SharedTasks<Head extends SharedHead> {
   readonly #tables: SharedTables<Head>;
   readonly #clock: Clock;
   readonly #lanes = new TaskLanes();
-  /** The heads of tasks whose turn this process holds, as after its last call. */
+  /** The heads of tasks whose turn this process holds, as of its last call. */
   readonly #known = new TransientMap<string, Head>();
 
   constructor(tables: SharedTables<Head>, clock: Clock) {
@@ -71,7 +71,7 @@ export class SharedTasks<Head extends SharedHead> {
     this.#clock = clock;
   }
 
-  /** The answer, and if deliveries became due. */
+  /** Accepts a message. Returns the answer, and whether deliveries became due. */
   async accept(
     acceptance: Acceptance,
   ): Promise<{ readonly outcome: AcceptOutcome; readonly isDue: boolean; readonly isReady: boolean }> {
@@ -118,7 +118,7 @@ export class SharedTasks<Head extends SharedHead> {
     }
   }
 
-  /** Stores a task that no message created. False if its id is taken. */
+  /** Stores a task that no message created. Returns false if the id exists. */
   create(scope: Scope, task: Task): Promise<boolean> {
     const key = { scope, id: task.id };
     return this.#lanes.do(key, async () => {
@@ -134,13 +134,13 @@ export class SharedTasks<Head extends SharedHead> {
     });
   }
 
-  /** Adds records to the log of a task, if the writer has the right to. */
+  /** Appends records to the log of a task, if the writer still has the right to. */
   async append(append: Append): Promise<Appended> {
     const request = appendRequest(append);
     const { key, after, records, authority } = append;
     const { answer, committed } = await this.#run({
       question: { task: key, tail: { after, records } },
-      // Only an append that comes again compares the log.
+      // Only a repeated append compares the log.
       expected: () => {
         const rows = typeof authority === 'number' ? this.#expected(key) : undefined;
         return rows?.head?.seq === after ? rows : undefined;
@@ -155,7 +155,7 @@ export class SharedTasks<Head extends SharedHead> {
     return heldAfter(await this.#run(call));
   }
 
-  /** Moves the end of a lease on. Does not wait for other calls to the task, so that a slow one costs no lease. */
+  /** Extends a lease. Does not wait for other calls to the task, so that a slow call costs no lease. */
   async renew(held: HeldTurn, leaseMs: number): Promise<Holding> {
     const call = this.#callOfHeld(held, leaseMs, (tables, { head, now }) =>
       renewTurn(tables, { head, held }, now + leaseMs),
@@ -163,7 +163,7 @@ export class SharedTasks<Head extends SharedHead> {
     return heldAfter(await this.#decided(call));
   }
 
-  /** Claims the first turn of a task. `turn`: undefined if the node may not claim it. */
+  /** Claims the first turn of a task. `turn` is undefined if the node may not claim it. */
   async claim(
     task: TaskKey,
     request: ClaimRequest,
@@ -221,7 +221,7 @@ export class SharedTasks<Head extends SharedHead> {
     return stored === undefined ? { kind: 'not-found' } : { ...requested, stored };
   }
 
-  /** Adds or replaces a push configuration. `isDue`: its queue is due. */
+  /** Inserts or replaces a push configuration. `isDue`: its queue is due. */
   async putConfig(
     task: TaskKey,
     config: PlacedPushConfig,
@@ -256,13 +256,13 @@ export class SharedTasks<Head extends SharedHead> {
     return this.#lanes.do(task, () => this.#repeat(task, attempt));
   }
 
-  /** Takes note of a task whose turn this process has just claimed. */
+  /** Caches the head of a task whose turn this process has just claimed. */
   claimed(task: TaskKey, head: Head): void {
     this.#known.delete(taskKeyText(task));
     this.#note(task, head);
   }
 
-  /** Resolves once the calls that are under way have ended. */
+  /** Resolves when all calls in progress have ended. */
   idle(): Promise<void> {
     return this.#lanes.idle();
   }
@@ -276,7 +276,7 @@ export class SharedTasks<Head extends SharedHead> {
     const head = committed?.head ?? answer.head;
     const taskId = 'create' in task ? task.create.id : task.id;
     const outcome = { kind: 'accepted', taskId, turn, seq: head.seq } as const;
-    // A message that came before may have made deliveries due.
+    // The first call, whose answer was lost, may have made deliveries due.
     const isDue = committed?.isDue ?? true;
     if (!isClaimed) return { outcome, isDue, isReady };
     const stored =
@@ -329,7 +329,7 @@ export class SharedTasks<Head extends SharedHead> {
       let tables = new RecordedChange(task, rows, { leaseMs });
       let answer = decide(tables, rows);
       if (tables.change === undefined && isExpected) {
-        // A refusal rests on what is there, not on what was expected.
+        // A refusal needs the stored rows, not the expected ones.
         rows = await this.#tables.load(question);
         tables = new RecordedChange(task, rows, { leaseMs });
         answer = decide(tables, rows);
@@ -355,7 +355,7 @@ export class SharedTasks<Head extends SharedHead> {
 
   #note(task: TaskKey, head: Head): void {
     const text = taskKeyText(task);
-    // A renewal may end after a call that has changed the task since.
+    // A renewal may end after a later call has changed the task.
     const known = this.#known.get(text);
     if (known !== undefined && (known.version > head.version || known.seq > head.seq)) return;
     this.#known.delete(text);

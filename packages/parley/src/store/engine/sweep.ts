@@ -2,7 +2,7 @@ import { isLogSwept, olderHalf } from '../rules/decide-retention.js';
 import { type SweepTimes, sweepTimes } from '../rules/retention.js';
 import type { Retention, Swept } from '../task-storage.js';
 
-/** The tables that a sweep removes from. Each sweep of one removes at most so many rows, and returns their count. */
+/** The tables that a sweep deletes from. Each `sweep…` deletes at most `limit` rows, and returns their number. */
 export interface SweptTables {
   readonly keys: { sweep(now: number, limit: number): number };
   readonly finished: FinishedTasks;
@@ -11,23 +11,23 @@ export interface SweptTables {
 /** The log of a finished task. */
 export interface FinishedLog {
   readonly endedAt: number;
-  /** True if a delivery of its task is pending. */
+  /** True if the task has a pending delivery. */
   readonly isPending: boolean;
-  /** Removes the oldest records, at most so many. Returns their count. */
+  /** Deletes the oldest records, at most `limit`. Returns their number. */
   drop(limit: number): number;
 }
 
-/** The tables of finished tasks. Those that ended first go first. */
+/** The tables of finished tasks, in the order of their end. */
 export interface FinishedTasks {
-  /** Corrects what a clock that was ahead has written: no task has ended later than now. */
+  /** Corrects end times that are in the future, after a clock was ahead. */
   setClockBack(now: number): void;
-  /** The logs of tasks that ended before a time, if they have records. The engine drops records of one at a time. */
+  /** The logs with records of tasks that ended before a time. The engine deletes the records of one log at a time. */
   logs(endedBefore: number): Iterable<FinishedLog>;
-  /** Removes tasks with all that hangs on them. */
+  /** Deletes tasks with everything that belongs to them. */
   sweepTasks(before: number, limit: number): number;
 }
 
-/** Removes what has been kept long enough: keys, then logs, then tasks. All together are at most `limit` rows. */
+/** Deletes rows past their retention: keys, then logs, then tasks. At most `limit` rows in total. */
 export function sweep(tables: SweptTables, retention: Retention, now: number): Swept {
   const { limit } = retention;
   const times = sweepTimes(retention, now);
@@ -47,18 +47,18 @@ function sweepLogs(finished: FinishedTasks, times: SweepTimes, limit: number): n
   return records;
 }
 
-/** The log of a task that goes on. */
+/** The log of an open task. */
 export interface RunningLog {
   /** Sequence number of the last record. */
   readonly last: number;
   readonly bytes: number;
-  /** The records, oldest first. A row may stand for several: `seq` is the last one. */
+  /** The records, oldest first. A row may contain several: `seq` is the last one. */
   records(): Iterable<{ readonly seq: number; readonly bytes: number }>;
-  /** Removes the records before `floor`. They have so many bytes. */
+  /** Deletes the records before `floor`. `bytes`: their size. */
   cut(floor: number, bytes: number): void;
 }
 
-/** Removes the older half of a log that has more than so many bytes. Its task has a snapshot of the last record. */
+/** Deletes the older half of a log that exceeds `maxBytes`. Its task has a snapshot after the last record. */
 export function trimLog(log: RunningLog, maxBytes: number): void {
   if (log.bytes <= maxBytes) return;
   const { floor, bytes } = olderHalf(log.records(), log);

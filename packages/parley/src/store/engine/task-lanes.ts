@@ -2,12 +2,12 @@ import { TransientMap } from '../../runtime/transient-map.js';
 import type { TaskKey } from '../task-key.js';
 import { taskKeyText } from '../task-key.js';
 
-/** Lets the calls to one task run in the order in which they came. Calls to other tasks do not wait. */
+/** Runs the calls to one task in order of arrival. Calls to other tasks do not wait. */
 export class TaskLanes {
-  /** The last call to each task that has one under way. */
+  /** The last call in progress of each task. */
   readonly #last = new TransientMap<string, Promise<unknown>>();
 
-  /** Runs a call once the calls to its task before it have ended. */
+  /** Runs a call after all earlier calls to its task have ended. */
   do<R>(key: TaskKey, call: () => Promise<R>): Promise<R> {
     const text = taskKeyText(key);
     const before = this.#last.get(text);
@@ -20,7 +20,7 @@ export class TaskLanes {
     return result;
   }
 
-  /** Resolves once the calls that are under way have ended. */
+  /** Resolves when all calls in progress have ended. */
   async idle(): Promise<void> {
     while (this.#last.size > 0) await Promise.allSettled(this.#last.values());
   }

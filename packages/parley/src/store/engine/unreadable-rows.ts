@@ -1,10 +1,10 @@
 import { type TaskKey, taskKeyText } from '../task-key.js';
 import { ToldTasks } from '../told-tasks.js';
 
-/** Reads something of a task. Undefined if it cannot be read, and the log hears of the task. */
+/** Reads data of a task. Returns undefined, and logs the task, if the data cannot be read. */
 export type ReadRow = <R>(key: TaskKey, read: () => R) => R | undefined;
 
-/** Tasks whose rows cannot be read. No claim takes their turns until the storage is opened again. */
+/** Tasks whose rows cannot be read. Claims skip their turns until the storage is opened again. */
 export class UnreadableRows extends ToldTasks {
   readonly #aside = new Set<string>();
 

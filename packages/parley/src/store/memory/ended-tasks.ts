@@ -1,21 +1,21 @@
 import type { TaskEntry } from './task-entry.js';
 
-/** So many places may be empty before they are looked at. */
+/** Number of empty places before the array is compacted. */
 const EMPTY = 1_024;
 
 /**
- * Finished tasks in the order in which they ended. A task leaves at once when it is deleted. An array costs the
- * collector far less than a linked list of a hundred thousand tasks.
+ * Finished tasks in order of their end. A deleted task is removed at once. With 100,000 tasks, an array costs the
+ * garbage collector far less than a linked list.
  */
 export class EndedTasks {
   readonly #place: 'endedPlace' | 'logPlace';
   #entries: (TaskEntry | undefined)[] = [];
   #size = 0;
-  /** Places before this one are empty. */
+  /** All places before this one are empty. */
   #first = 0;
   #latest = 0;
 
-  /** `place` is the member of an entry that keeps its place in this order; -1 while it has none. */
+  /** `place`: the property of an entry with its place in this list; -1 if it is not in the list. */
   constructor(place: 'endedPlace' | 'logPlace') {
     this.#place = place;
   }
@@ -35,7 +35,7 @@ export class EndedTasks {
     if (this.#entries.length > EMPTY + 2 * this.#size) this.#close();
   }
 
-  /** No task has ended later than now: what a clock that was ahead has written is put right. */
+  /** Corrects end times that are later than now, after a clock was ahead. */
   setClockBack(now: number): void {
     if (this.#latest <= now) return;
     for (const entry of this.#entries) {
@@ -44,7 +44,7 @@ export class EndedTasks {
     this.#latest = now;
   }
 
-  /** The task that ended first, if that was before `time`. */
+  /** The task that ended first, if it ended before `time`. */
   oldest(time: number): TaskEntry | undefined {
     const { length } = this.#entries;
     while (this.#first < length && this.#entries[this.#first] === undefined) this.#first += 1;
@@ -52,7 +52,7 @@ export class EndedTasks {
     return entry?.endedAt !== undefined && entry.endedAt < time ? entry : undefined;
   }
 
-  /** The tasks that ended before `time`, oldest first. The caller may remove each task when it comes. */
+  /** The tasks that ended before `time`, oldest first. The caller may remove the current task. */
   *before(time: number): Generator<TaskEntry, void> {
     const entries = this.#entries;
     for (let place = this.#first; place < entries.length; place += 1) {
@@ -63,7 +63,7 @@ export class EndedTasks {
     }
   }
 
-  /** Moves the tasks together, into a new array. An iteration over the old one goes on undisturbed. */
+  /** Copies the tasks into a new array without empty places. Iterations over the old array continue. */
   #close(): void {
     const entries = this.#entries.filter((entry) => entry !== undefined);
     for (const [place, entry] of entries.entries()) entry[this.#place] = place;

@@ -4,32 +4,32 @@ import { hasPendingDelivery } from './memory-deliveries.js';
 import { PackedTask } from './task-content.js';
 import type { TaskEntry } from './task-entry.js';
 
-/** Tasks are packed together when they have so many records: few enough objects for the collector to visit. */
+/** Number of records after which tasks are packed together, so that the garbage collector visits few objects. */
 const RECENT_RECORDS = 48;
-/** They are packed earlier when they take more than this share of the limit. */
+/** Tasks are packed earlier if they exceed this share of the limit. */
 const RECENT_SHARE = 1 / 512;
 
 /**
- * The logs of finished tasks. The last few are as their turns left them: callers often read a task just after its end.
- * The others are packed. When the logs take too much memory together, the oldest go before their time.
+ * The logs of finished tasks. The most recent ones stay unpacked, because callers often read a task just after its end.
+ * The others are packed. Over the limit of bytes, the oldest logs are dropped.
  */
 export class EventLogs {
   readonly #limit: number;
   readonly #onResize: (entry: TaskEntry) => void;
-  /** The tasks that ended last and are not packed yet. */
+  /** The most recently finished tasks, which are not packed yet. */
   #recent: TaskEntry[] = [];
   #recentBytes = 0;
   #recentRecords = 0;
   readonly #packed = new EndedTasks('logPlace');
   #bytes = 0;
 
-  /** `onResize` is called for a task that takes another size. */
+  /** `onResize` is called with each task whose size has changed. */
   constructor(limit: number, onResize: (entry: TaskEntry) => void) {
     this.#limit = limit;
     this.#onResize = onResize;
   }
 
-  /** Takes note of a task that has ended. */
+  /** Adds a task that has ended. */
   add(entry: TaskEntry): void {
     this.#recent.push(entry);
     this.#recentBytes += entry.content.bytes;
@@ -37,14 +37,14 @@ export class EventLogs {
     if (this.#recentRecords >= RECENT_RECORDS || this.#recentBytes > this.#limit * RECENT_SHARE) this.#pack();
   }
 
-  /** Takes note of a task that is about to be deleted. */
+  /** Removes a task that will be deleted. */
   remove(entry: TaskEntry): void {
     if (this.#recent.includes(entry)) this.#pack();
     this.#packed.remove(entry);
     this.#bytes -= bytesOf(entry);
   }
 
-  /** The logs of tasks that ended before a time, those that ended first before the others. */
+  /** The logs of tasks that ended before a time, oldest first. */
   *before(time: number): Generator<FinishedLog, void> {
     this.#pack();
     for (const entry of this.#packed.before(time)) {

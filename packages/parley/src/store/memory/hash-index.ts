@@ -1,11 +1,11 @@
-/** Stands for no slot, and for no place in an index. */
+/** No slot, or no place in an index. */
 export const NONE = -1;
 
 const SMALLEST = 256;
 
 /**
- * Finds slots by the hashes of what they hold. Hash and slot of an entry lie side by side, so that a search that finds
- * nothing reads one line of memory. Entries with the same hash may be many: the caller tells them apart.
+ * Finds slots by hash. Hash and slot of an entry are adjacent, so that a failed search reads one cache line. Several
+ * entries may have the same hash: the caller compares their content.
  */
 export class HashIndex {
   /** The hash and the slot + 1 of each entry; two zeros where there is none. */
@@ -32,7 +32,7 @@ export class HashIndex {
     this.#put(hash, slot + 1);
   }
 
-  /** Removes the entry of a slot. Those behind it move up, so that no search ends too early. */
+  /** Removes the entry of a slot. Later entries move up, so that no search ends too early. */
   remove(hash: number, slot: number): void {
     const entries = this.#entries;
     const mask = this.#mask;

@@ -2,7 +2,7 @@ import type { ListTime } from '../rules/list-query.js';
 import type { TaskQuery } from '../task-storage.js';
 import type { TaskEntry } from './task-entry.js';
 
-/** Ascending by the time of the status in lists, then by id. */
+/** Ascending by status time, then by id. */
 export function olderStatus(a: TaskEntry, b: TaskEntry): number {
   return a.listedTime - b.listedTime || byText(a.id, b.id);
 }
@@ -17,7 +17,7 @@ export function timeOf(entry: TaskEntry, time: ListTime): number {
   return time === 'status' ? entry.listedTime : entry.createdAt;
 }
 
-/** True if a task comes after the cursor of a query. Lists show the newest first. */
+/** True for a task after the cursor of a query, newest first. */
 export function behindCursor({ cursor, orderBy }: TaskQuery): (entry: TaskEntry) => boolean {
   if (cursor === undefined) return () => true;
   return (entry) => {
@@ -26,7 +26,7 @@ export function behindCursor({ cursor, orderBy }: TaskQuery): (entry: TaskEntry)
   };
 }
 
-/** Several descending iterations as one. */
+/** Merges several descending iterations into one. */
 export function* mergedDescending(
   iterables: readonly Iterable<TaskEntry>[],
   ascending: (a: TaskEntry, b: TaskEntry) => number,

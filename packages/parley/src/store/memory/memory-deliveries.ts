@@ -18,14 +18,14 @@ import type { TaskEntry } from './task-entry.js';
 export interface ConfigEntry {
   readonly task: TaskEntry;
   config: PlacedPushConfig;
-  /** Grows from one configuration of the storage to the next. */
+  /** Increases with each new configuration of the storage. */
   readonly order: number;
   head: DeliveryHead;
 }
 
 const NONE: readonly ConfigEntry[] = [];
 
-/** The push configurations of all tasks with their queues, and the order in which the queues are due. */
+/** The push configurations of all tasks with their queues, and the queues by due time. */
 export class MemoryDeliveries implements LocalQueues<TaskEntry, ConfigEntry> {
   readonly #all = new SortedList<ConfigEntry>((a, b) => a.order - b.order);
   readonly #due = new SortedList<ConfigEntry>((a, b) => dueAt(a) - dueAt(b) || a.order - b.order);
@@ -93,7 +93,7 @@ export class MemoryDeliveries implements LocalQueues<TaskEntry, ConfigEntry> {
     return this.#due.size;
   }
 
-  /** The earliest time of an attempt. */
+  /** The earliest due time. */
   get oldestDue(): number | undefined {
     for (const { head } of this.#due.ascending()) return head.dueAt;
     return undefined;
@@ -156,7 +156,7 @@ export class MemoryDeliveries implements LocalQueues<TaskEntry, ConfigEntry> {
   }
 }
 
-/** True if a delivery needs the log of a task. */
+/** True if a pending delivery needs the log of a task. */
 export function hasPendingDelivery({ pushConfigs }: TaskEntry): boolean {
   if (pushConfigs === undefined) return false;
   for (const { head } of pushConfigs.values()) if (head.dueAt !== undefined) return true;

@@ -7,11 +7,11 @@ import type { KeptKey } from './packed-keys.js';
 import type { RememberedKeys } from './remembered-keys.js';
 import type { TaskEntry } from './task-entry.js';
 
-/** The parts of a storage that the data of its users are in. */
+/** The dependencies of the data of users. */
 interface MemoryOwnersOptions {
   readonly spaces: MemorySpaces;
   readonly keys: RememberedKeys;
-  /** Removes a task with all that hangs on it. */
+  /** Deletes a task with everything that belongs to it. */
   readonly remove: (entry: TaskEntry) => void;
 }
 
@@ -28,7 +28,7 @@ export class MemoryOwners implements LocalOwners {
   }
 
   async tasks(range: OwnedTaskRange, now: number): Promise<OwnedTaskPage> {
-    // Only operators list tasks of all owners.
+    // Loaded on demand, because only operators list the tasks of all owners.
     const { FirstTasks } = await import('../first-tasks.js');
     const first = new FirstTasks<TaskEntry>(range);
     for (const entry of this.#options.spaces.tasks()) {
@@ -60,11 +60,11 @@ export class MemoryOwners implements LocalOwners {
   }
 
   eraseName(): void {
-    // The name of a scope goes with its last task or key.
+    // The name of a scope is deleted with its last task or key.
   }
 
   scrub(): void {
-    // Nothing of what was deleted is left.
+    // Deleted objects leave nothing to overwrite.
   }
 }
 

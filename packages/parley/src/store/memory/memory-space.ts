@@ -2,18 +2,18 @@ import type { Scope } from '../task-key.js';
 import type { TaskEntry } from './task-entry.js';
 import { TaskLists } from './task-lists.js';
 
-/** An odd number, so that a salt comes again only after all others. */
+/** An odd number, so that all salts differ until the sequence repeats. */
 const SALT_STEP = 0x9e3779b1;
 
 /** The tasks, lists and keys of one scope. */
 export class MemorySpace {
   readonly scope: Scope;
   readonly tasks = new Map<string, TaskEntry>();
-  /** Mixed into the hashes of keys: another one for each space. */
+  /** A salt for the hashes of keys, different in each space. */
   readonly salt: number;
   /** The idempotency keys of the scope. */
   keyCount = 0;
-  /** The lists, if a reader has asked for them. Only the space itself sets them. */
+  /** The lists, once they are built. Set only by the space itself. */
   madeLists: TaskLists | undefined;
 
   constructor(scope: Scope, salt: number) {
@@ -22,14 +22,14 @@ export class MemorySpace {
     this.scope = { agent, tenant, owner };
   }
 
-  /** The lists of the tasks. They are made for the first list that a caller asks for. */
+  /** The lists of the tasks, built at the first read. */
   get lists(): TaskLists {
     this.madeLists ??= new TaskLists(this.tasks.values());
     return this.madeLists;
   }
 }
 
-/** The spaces of all scopes. `null` as an owner is a key like any other and equals no string. */
+/** The spaces of all scopes. The owner `null` differs from every string. */
 export class MemorySpaces {
   readonly #agents = new Map<string, Map<string, Map<string | null, MemorySpace>>>();
   #salt = 0;
@@ -38,12 +38,12 @@ export class MemorySpaces {
     return this.#agents.get(agent)?.get(tenant)?.get(owner);
   }
 
-  /** The space of a scope; a new one if it has none. */
+  /** Returns the space of a scope, and creates it if it is missing. */
   of(scope: Scope): MemorySpace {
     return this.find(scope) ?? this.#add(scope);
   }
 
-  /** The scopes that have anything. */
+  /** The scopes that have any data. */
   *scopes(): Generator<Scope> {
     for (const { scope } of this.#all()) yield scope;
   }
@@ -53,7 +53,7 @@ export class MemorySpaces {
     for (const { tasks } of this.#all()) yield* tasks.values();
   }
 
-  /** Lets a space go that has nothing left. */
+  /** Deletes a space without tasks and keys. */
   release({ scope, tasks, keyCount }: MemorySpace): void {
     if (tasks.size > 0 || keyCount > 0) return;
     const tenants = this.#agents.get(scope.agent);

@@ -20,7 +20,7 @@ function taskOf(id: string): Task {
   return { id, contextId: 'c', status: { state: 'TASK_STATE_SUBMITTED', timestamp } };
 }
 
-/** Writes chunks of so many characters that replace each other, with a snapshot each, and ends the task. */
+/** Writes chunks of `size` characters that replace each other, each with a snapshot, and ends the task if asked to. */
 async function write(storage: MemoryStorage, id: string, options: { chunks: number; size: number; ends: boolean }) {
   const create = taskOf(id);
   const message = { messageId: id, role: 'ROLE_USER' as const, parts: [{ text: id }] };
@@ -61,7 +61,7 @@ describe('a storage in memory', () => {
 
   it('drops the logs of the tasks that ended first when they take too much; the tasks stay', async () => {
     const storage = new MemoryStorage({ clock, eventLogBytes: 25_000 });
-    // The log refers to the second artifact, which the task has. It holds the first one, which the second replaced.
+    // The packed log contains the first artifact, which was replaced. It refers to the task for the second one.
     for (const id of ['1', '2', '3']) await write(storage, id, { chunks: 2, size: 10_000, ends: true });
     const kept = await Promise.all(['1', '2', '3'].map((id) => storage.records({ scope, id }, 0, 1_000_000)));
     expect(kept.map(({ records, floor }) => [records.length, floor])).toEqual([

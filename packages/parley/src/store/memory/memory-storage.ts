@@ -18,11 +18,11 @@ export interface MemoryStorageOptions {
   /** Bytes that the logs of finished tasks may take before the oldest are dropped. Default: 64 MiB. */
   readonly eventLogBytes?: number;
   /**
-   * Tasks at most. Beyond it the finished tasks go, oldest first; if none has ended, new ones are refused. Default:
-   * 100,000.
+   * Maximum number of tasks. Above it, finished tasks are evicted, oldest first; if no task has ended, new ones are
+   * refused. Default: 100,000.
    */
   readonly maxTasks?: number;
-  /** About how much memory all tasks may take together, their logs included. Default: 256 MiB. */
+  /** Approximate maximum of memory for all tasks and their logs, in bytes. Default: 256 MiB. */
   readonly maxBytes?: number;
 }
 
@@ -30,7 +30,7 @@ const EVENT_LOG_BYTES = 67_108_864;
 const MAX_TASKS = 100_000;
 const MAX_BYTES = 268_435_456;
 
-/** Keeps everything in this process; nothing survives it. It keeps the given objects and copies none. */
+/** Stores everything in the memory of this process. It stores the given objects without copies. */
 export class MemoryStorage extends LocalStorage<TaskEntry, RememberedKey, ConfigEntry> {
   constructor(options: MemoryStorageOptions) {
     if (Object(Object(options).clock).now === undefined)
@@ -51,7 +51,7 @@ function memoryTables({
   const keys = new RememberedKeys({ spaces, limits: { keys: REMEMBERED_LIMIT, bytes: REMEMBERED_BYTES } });
   const tasks = new MemoryTables({ spaces, tasks: entries, deliveries: queues, queue: new TurnQueue() });
   const owners = new MemoryOwners({ spaces, keys, remove: (entry) => tasks.remove(entry) });
-  // No call fails once it has begun to write.
+  // No call fails after its first write.
   const transaction = <R>(work: () => R) => work();
   return { durability: 'none', tasks, keys, queues, owners, finished: entries, transaction, close: () => {} };
 }

@@ -14,7 +14,7 @@ import type { MemoryTasks } from './memory-tasks.js';
 import type { TaskEntry } from './task-entry.js';
 import type { TurnQueue } from './turn-queue.js';
 
-/** The parts of a storage that its engine writes to. */
+/** The dependencies of the tables. */
 interface MemoryTablesOptions {
   readonly spaces: MemorySpaces;
   readonly tasks: MemoryTasks;
@@ -71,7 +71,7 @@ export class MemoryTables implements LocalTasks<TaskEntry> {
   }
 
   addTurn(entry: TaskEntry, turn: AcceptedTurn, call: Acceptance, now: number): void {
-    // A new task has its room, with the message.
+    // The insert of a new task has made room for it with its message.
     if (!('create' in call.task)) this.#to.tasks.makeRoomFor(call.message);
     this.#place = nextPlace(this.#place, now);
     const { message, caller } = call;

@@ -1,3 +1,4 @@
+import { StorageFullError } from '../../errors/storage-full-error.js';
 import type { Message } from '../../model/message.js';
 import type { Task, TaskStatus } from '../../model/task.js';
 import { isInterrupted, isTerminal } from '../../model/task-state.js';
@@ -8,18 +9,17 @@ import type { FinishedLog, FinishedTasks } from '../engine/sweep.js';
 import { EndedTasks } from './ended-tasks.js';
 import { EventLogs } from './event-logs.js';
 import type { MemoryDeliveries } from './memory-deliveries.js';
-import { type MemoryLimits, MemoryRoom } from './memory-room.js';
 import type { MemorySpace, MemorySpaces } from './memory-space.js';
 import { TaskEntry } from './task-entry.js';
 
-/** The tasks of all scopes, and the orders in which they grow old. */
+/** The tasks of all scopes, and their orders for retention. */
 export class MemoryTasks implements FinishedTasks {
   readonly #spaces: MemorySpaces;
   readonly #ended = new EndedTasks('endedPlace');
   readonly #logs: EventLogs;
   readonly #room: MemoryRoom;
   readonly #deliveries: MemoryDeliveries;
-  /** Tasks that wait for their caller, those that have waited longest first. */
+  /** Tasks that wait for their caller, oldest first. */
   readonly #interrupted = new Set<TaskEntry>();
 
   constructor(
@@ -33,13 +33,13 @@ export class MemoryTasks implements FinishedTasks {
   }
 
   /**
-   * Puts a task there with the record that shows it; the id is free. Finished tasks make room for it, oldest first.
-   * @throws StorageFullError when none of those that are left has ended.
+   * Inserts a task with its first record; the caller has checked that the id is free. Evicts finished tasks if needed.
+   * @throws StorageFullError if the remaining tasks do not leave enough room.
    */
   insert(space: MemorySpace, task: Task, now: number): TaskEntry {
     const { tasks } = space;
     const entry = new TaskEntry(space, { task, record: new LogRecord(1, 0, { task }), now });
-    // First of all: a space without a task goes with the last task that is dropped.
+    // Insert first: evicting the last task of a space deletes the space.
     tasks.set(task.id, entry);
     try {
       while (this.#room.isFullFor(entry.content.bytes)) this.#dropOldest();
@@ -54,15 +54,15 @@ export class MemoryTasks implements FinishedTasks {
   }
 
   /**
-   * Makes room for a message to a task.
-   * @throws StorageFullError when no task that is left has ended.
+   * Evicts finished tasks to make room for a message.
+   * @throws StorageFullError if the remaining tasks do not leave enough room.
    */
   makeRoomFor(message: Message): void {
     const bytes = messageBytes(message);
     while (this.#room.isShortOf(bytes)) this.#dropOldest();
   }
 
-  /** Takes note of what was written to a task. Finished tasks make room, but never this one. */
+  /** Updates the size of a changed task. Evicts finished tasks if needed, but never this one. */
   hasGrown(entry: TaskEntry): void {
     this.#room.note(entry);
     while (this.#room.isOver) {
@@ -78,7 +78,7 @@ export class MemoryTasks implements FinishedTasks {
     this.remove(oldest);
   }
 
-  /** Takes note of a new status in every order that depends on it. */
+  /** Updates every order that depends on the status of a task. */
   setStatus(entry: TaskEntry, status: TaskStatus, now: number): void {
     const since = statusTime(status);
     const hasChanged = entry.state !== status.state || entry.statusTime !== since;
@@ -104,7 +104,7 @@ export class MemoryTasks implements FinishedTasks {
     this.#spaces.release(entry.space);
   }
 
-  /** Tasks that have waited for their caller since before a time, without a waiting message. */
+  /** Tasks that have waited for their caller since before a time, and have no waiting message. */
   abandoned(agents: readonly string[], before: number, limit: number): TaskEntry[] {
     const found: TaskEntry[] = [];
     for (const entry of this.#interrupted) {
@@ -131,5 +131,63 @@ export class MemoryTasks implements FinishedTasks {
       this.remove(entry);
     }
     return removed;
+  }
+}
+
+/** The limits of a storage in memory. */
+interface MemoryLimits {
+  readonly maxTasks: number;
+  readonly maxBytes: number;
+}
+
+/** The rest is reserved for open tasks: otherwise a task full of waiting messages could not end. */
+const FOR_NEW_TASKS = 0.9;
+
+/** Counts the tasks of a storage in memory, and their approximate bytes. */
+class MemoryRoom {
+  readonly #limits: MemoryLimits;
+  #tasks = 0;
+  #bytes = 0;
+
+  constructor(limits: MemoryLimits) {
+    this.#limits = limits;
+  }
+
+  /** Updates the size of a new or changed task. */
+  note(entry: TaskEntry): void {
+    if (entry.countedBytes === 0) this.#tasks += 1;
+    const { bytes } = entry.content;
+    this.#bytes += bytes - entry.countedBytes;
+    entry.countedBytes = bytes;
+  }
+
+  /** Subtracts a task that is deleted. */
+  forget(entry: TaskEntry): void {
+    if (entry.countedBytes === 0) return;
+    this.#tasks -= 1;
+    this.#bytes -= entry.countedBytes;
+    entry.countedBytes = 0;
+  }
+
+  /** True if a limit is exceeded. */
+  get isOver(): boolean {
+    return this.#tasks > this.#limits.maxTasks || this.#bytes > this.#limits.maxBytes;
+  }
+
+  /** True if a new task of this size does not fit. */
+  isFullFor(bytes: number): boolean {
+    return this.#tasks >= this.#limits.maxTasks || this.#bytes + bytes > this.#limits.maxBytes * FOR_NEW_TASKS;
+  }
+
+  /** True if a message of this size does not fit. */
+  isShortOf(bytes: number): boolean {
+    return this.#bytes + bytes > this.#limits.maxBytes;
+  }
+
+  /** The error of a write that does not fit. */
+  refusal(): StorageFullError {
+    const { maxTasks, maxBytes } = this.#limits;
+    const limits = `${maxTasks} tasks, ${Math.round(maxBytes / 1_048_576)} MiB`;
+    return new StorageFullError(`The storage is full of tasks that have not ended (${limits}). Try again later.`);
   }
 }

@@ -21,7 +21,7 @@ const kept: fc.Arbitrary<KeptKey> = fc.record({
   outcome: outcomes,
   expiresAt: fc.integer(),
 });
-/** Few different hashes, so that chains of equal ones are long. */
+/** A hash with few values, so that many keys have equal hashes. */
 const hashes = fc.oneof(fc.constantFrom(0, -1, 255, 256, 511), fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }));
 const steps = fc.oneof(
   fc.record({ add: kept, hash: hashes, owner: fc.constantFrom(...OWNERS) }),

@@ -1,10 +1,10 @@
 import { HashIndex, NONE } from './hash-index.js';
 import type { MemorySpace } from './memory-space.js';
 
-/** The turn that a message started, or the direct reply as JSON; `undefined` while the key is reserved. */
+/** The turn of the message, or the direct reply as JSON; `undefined` while the key is reserved. */
 type KeptOutcome = { readonly taskId: string; readonly turn: number } | string | undefined;
 
-/** The parts of a key that are kept. */
+/** The stored properties of a key. */
 export interface KeptKey {
   readonly key: string;
   readonly digest: string;
@@ -13,7 +13,7 @@ export interface KeptKey {
   readonly expiresAt: number;
 }
 
-/** Keys in the order in which they came, and about how many bytes they take. */
+/** Keys in order of insertion, and their approximate bytes. */
 export interface KeyList {
   readonly size: number;
   readonly bytes: number;
@@ -21,17 +21,17 @@ export interface KeyList {
   readonly first: number;
 }
 
-/** The texts of a key. The last one is the id of its task, or the reply. */
+/** The texts of a key. The last one is the id of its task, or its reply. */
 type Texts = readonly [key: string, digest: string, outcome: string];
 
-/** Bytes for the texts of a key. The id of a message, that of its task and a hash fit. */
+/** Bytes of a slot for the texts of a key. Fits the id of a message, the id of a task, and a hash. */
 const TEXT_BYTES = 160;
 const WORDS = 16;
-/** Bytes of a key in memory, its place in the index included, without texts that lie beside. */
+/** Bytes of a key in memory with its place in the index, without overflow texts. */
 const KEY_BYTES = TEXT_BYTES + 4 * WORDS + 24;
 const PAGE_SLOTS = 256;
 
-/** The words of a slot. A time takes two of them, a link two: the older and the newer neighbour. */
+/** The words of a slot. A time needs two words. A link needs two words: the older and the newer neighbour. */
 const TIME = 0;
 const HASH = 2;
 const TURN = 3;
@@ -39,17 +39,17 @@ const LENGTHS = 4;
 const IN_ALL = 5;
 const IN_OWNER = 7;
 
-/** Stands for the turn of a key that has none. */
+/** The turn of a key with a direct reply. */
 const REPLY = -1;
 const RESERVED = -2;
-/** Stands for the lengths of texts that lie beside. */
+/** The lengths of texts that are stored outside of their slot. */
 const BESIDE = -1;
 const MOST_LATIN1 = 0xff;
 
 /**
- * Keys in the order in which they came, and those of each owner. Each has a slot in arrays of numbers, and no object: a
- * server adds one with every message, and the garbage collector would visit each. Texts that are long or not Latin-1
- * lie beside.
+ * Keys in order of insertion, and the keys of each owner. Slots are arrays of numbers instead of objects, because the
+ * garbage collector would visit an object for each message. Texts that are long or not Latin-1 are stored outside of
+ * the slots.
  */
 export class PackedKeys {
   readonly #index = new HashIndex();
@@ -60,27 +60,27 @@ export class PackedKeys {
   readonly #owned: (OwnedSlots | undefined)[] = [];
   readonly #beside = new Map<number, Texts>();
   #pages: Uint8Array[] = [];
-  /** The numbers of all slots, and the same memory as times. */
+  /** The numbers of all slots. `#times` is a view of the same memory. */
   #words = new Int32Array(0);
   #times = new Float64Array(0);
-  /** The first free slot. Others follow by their links. */
+  /** The first free slot. Free slots are linked. */
   #free = NONE;
 
   get all(): KeyList {
     return this.#all;
   }
 
-  /** The keys of the owner of a key, in all agents and tenants. */
+  /** The keys of the owner of a key, over all agents and tenants. */
   ownedWith(slot: number): KeyList {
     return this.#owned[slot] as OwnedSlots;
   }
 
-  /** The slot of the next newer key of all, or `NONE`. */
+  /** Returns the slot of the next newer key, or `NONE`. */
   after(slot: number): number {
     return this.#words[slot * WORDS + IN_ALL + 1] as number;
   }
 
-  /** The slot of a key, or `NONE`. */
+  /** Returns the slot of a key, or `NONE`. */
   find(space: MemorySpace, key: string, hash: number): number {
     for (let place = this.#index.first(hash); place !== NONE; place = this.#index.next(place)) {
       const slot = this.#index.slotAt(place);
@@ -89,7 +89,7 @@ export class PackedKeys {
     return NONE;
   }
 
-  /** Adds a key that is not here, as the newest. Returns its slot. */
+  /** Adds a new key as the newest. Returns its slot. */
   add(space: MemorySpace, { key, digest, outcome, expiresAt }: KeptKey, hash: number): number {
     if (this.#free === NONE) this.#addPage();
     const words = this.#words;
@@ -135,7 +135,7 @@ export class PackedKeys {
     return this.#times[(slot * WORDS) / 2 + TIME] as number;
   }
 
-  /** About how much a key takes. */
+  /** Approximate bytes of a key. */
   bytesOf(slot: number): number {
     if (this.#words[slot * WORDS + LENGTHS] !== BESIDE) return KEY_BYTES;
     return this.#texts(slot).reduce((bytes, { length }) => bytes + 2 * length, KEY_BYTES);
@@ -218,7 +218,7 @@ export class PackedKeys {
     this.#times = new Float64Array(this.#words.buffer);
   }
 
-  /** Gives back the memory of many keys after the last one has gone. */
+  /** Frees the memory after the last of many keys was removed. */
   #giveBack(): void {
     this.#index.clear();
     this.#spaces.length = 0;
@@ -272,7 +272,7 @@ function textOf(outcome: KeptOutcome): string {
   return typeof outcome === 'object' ? outcome.taskId : (outcome ?? '');
 }
 
-/** The first byte of a slot in its page. */
+/** Returns the offset of a slot in its page. */
 function startOf(slot: number): number {
   return (slot % PAGE_SLOTS) * TEXT_BYTES;
 }

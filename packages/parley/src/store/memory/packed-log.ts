@@ -2,23 +2,23 @@ import type { Task } from '../../model/task.js';
 import type { LogRecord } from '../../task/log-record.js';
 import { type PackedRecord, RecordPacker, unpacked } from './packed-record.js';
 
-/** Records in one text: few enough to be parsed for one of them, many enough to leave the collector little to visit. */
+/** Records in one text. Few enough to parse all for one of them, many enough to keep the number of objects low. */
 const BLOCK = 64;
 
 /**
- * Consecutive records of a finished task as text, which refers to the task. A few long strings cost far less than the
- * many objects they stand for.
+ * Consecutive records of a finished task as text with references to the task. A few long strings cost the garbage
+ * collector far less than many objects.
  */
 export class PackedLog {
-  /** Count of the records, without those that are gone. */
+  /** Number of records, without dropped ones. */
   readonly count: number;
-  /** About how much memory it takes. */
+  /** Approximate bytes in memory. */
   readonly bytes: number;
   /** Sequence number of the first record in the first block. */
   readonly #firstSeq: number;
-  /** Count of the records of the first block that are gone. */
+  /** Number of dropped records of the first block. */
   readonly #skip: number;
-  /** The JSON of `BLOCK` records each, the last one of fewer. A single block, as most logs have, is no list. */
+  /** The JSON of `BLOCK` records each; the last block may have fewer. A single block is stored without a list. */
   readonly #texts: string | readonly string[];
 
   private constructor(count: number, firstSeq: number, skip: number, texts: string | readonly string[]) {
@@ -39,7 +39,7 @@ export class PackedLog {
     return new PackedLog(records.length, records[0]?.seq ?? 0, 0, single ?? texts);
   }
 
-  /** The records without so many of the first ones. `task` is the one that they were packed with. */
+  /** The records after the first `from` ones. `task` must be the task of the packing. */
   *records(from: number, task: Task): Generator<LogRecord, void> {
     const texts = this.#blocks();
     const start = this.#firstSeq + this.#skip + from;
@@ -51,7 +51,7 @@ export class PackedLog {
     }
   }
 
-  /** The rest without a number of the first records. */
+  /** Returns the log without its first `count` records. Undefined if none is left. */
   without(count: number): PackedLog | undefined {
     if (count >= this.count) return undefined;
     const skip = this.#skip + count;

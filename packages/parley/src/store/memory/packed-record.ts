@@ -9,24 +9,24 @@ import { ShapedTask } from '../../task/shaped-task.js';
 import { stateNumber, stateOfNumber } from '../state-numbers.js';
 import { PartsCursor, type PartsRange } from './parts-cursor.js';
 
-/** So many artifacts are looked through without an index. */
+/** Up to this number of artifacts, a linear search is used instead of an index. */
 const FEW = 4;
 
-/** An event as the JSON of a finished task's log keeps it. A number is a reference to the task. */
+/** The JSON of an event in the log of a finished task. A number is a reference to the task. */
 type PackedEvent =
   | { task: PackedSnapshot; artifactUpdate?: undefined }
   | Extract<TaskEvent, { statusUpdate: unknown }>
   | { artifactUpdate: Omit<TaskArtifactUpdateEvent, 'artifact'> & { artifact: PackedArtifact | number } };
 
-/** The parts may be the places where they begin and end in the artifact of the task (`PartsCursor`). */
+/** `parts` may be a range of the artifact of the task (`PartsCursor`). */
 type PackedArtifact = Omit<Artifact, 'parts'> & { parts: readonly Part[] | readonly [from: number, to: number] };
 
 type PackedSnapshot = Omit<Task, 'history'> & { history?: readonly Message[] | number };
 
-/** The first member of a packed record that is a list: what it is. */
+/** The form of a packed record: the first element of its array. */
 const KIND = { event: 0, status: 1, lastStatus: 2, artifact: 3, created: 4 } as const;
 
-/** An event with all that its record changes. A message in the history may be its place in the task's. */
+/** An event with all changes of its record. A message of the history may be an index in the history of the task. */
 type PackedChange = [
   kind: typeof KIND.event,
   turn: number,
@@ -36,9 +36,9 @@ type PackedChange = [
 ];
 
 /**
- * Chunks in a row that have only parts of an artifact of the task. `artifact` is its place, and `from` the place where
- * the first chunk begins. Each chunk begins where the one before ends. A negative size repeats the size before it so
- * many times.
+ * Consecutive chunks that only have parts of an artifact of the task. `artifact`: its index. `from`: the place where
+ * the first chunk begins. Each chunk begins at the end of the one before. A negative size is a repeat count of the size
+ * before it.
  */
 interface PackedChunks {
   readonly turn: number;
@@ -48,31 +48,31 @@ interface PackedChunks {
   readonly sizes: number[];
 }
 
-/** The place of `append` in `FLAGS`, and three times that of `lastChunk`. */
+/** The index of `append` in `FLAGS`, plus three times the index of `lastChunk`. */
 const FLAGS = [undefined, false, true] as const;
 
-/** The stored members of one record or of several. Most events of most tasks have one of the short forms. */
+/** The stored form of one or more records. Most events have a short form. */
 export type PackedRecord =
   | PackedChange
   | PackedChunks
   | [kind: typeof KIND.status, turn: number, state: number, timestamp: string]
-  /** The status that the task has ended with. */
+  /** The final status of the task. */
   | [kind: typeof KIND.lastStatus, turn: number]
-  /** An artifact as the task has it. */
+  /** An artifact of the task. */
   | [kind: typeof KIND.artifact, turn: number, artifact: number, flags: number]
-  /** The new task, with the count of its messages. */
+  /** The new task, with the number of its messages. */
   | [kind: typeof KIND.created, turn: number, state: number, timestamp: string, messages: number];
 
 /**
- * Makes records of a finished task short. The fold shares messages, artifacts and parts with the records: a record
- * refers to what the task has anyway. A value that the task does not share stays whole.
+ * Packs records of a finished task. The fold shares messages, artifacts and parts with the records, so a record refers
+ * to the task for them. A value that the task does not share is stored whole.
  */
 export class RecordPacker {
   readonly #task: Task;
   readonly #artifacts: readonly Artifact[];
   readonly #places: ReadonlyMap<string, number> | undefined;
   readonly #history: readonly Message[];
-  /** The place in each artifact that the next chunk may begin at. */
+  /** The place in each artifact where the next chunk may begin. */
   readonly #cursors: PartsCursor[] = [];
   #nextMessage = 0;
 
@@ -105,7 +105,7 @@ export class RecordPacker {
     return packed;
   }
 
-  /** The short form of a record that has an event with the usual members, and nothing else. */
+  /** Returns the short form of a record, if its event has only the usual members. */
   #short({ turn, event, history, metadata }: LogRecord, place: number): PackedRecord | undefined {
     if (history !== undefined || metadata !== undefined) return undefined;
     if (event.artifactUpdate !== undefined) {
@@ -146,7 +146,7 @@ export class RecordPacker {
     return this.#begins(history) ? { ...task, history: history.length } : task;
   }
 
-  /** True if the history of the task begins with these messages. The next message is then the one behind them. */
+  /** True if the history of the task begins with these messages. Sets `#nextMessage` after them. */
   #begins(messages: readonly Message[]): boolean {
     for (let place = 0; place < messages.length; place += 1) {
       if (messages[place] !== this.#history[place]) return false;
@@ -155,7 +155,7 @@ export class RecordPacker {
     return messages.length > 0;
   }
 
-  /** The range of the parts, if the task has them in its artifact just after those before them. */
+  /** Returns the range of the parts, if they come next in the artifact of the task. */
   #rangeOf(place: number, { artifact, append }: TaskArtifactUpdateEvent): PartsRange | undefined {
     const whole = this.#artifacts[place];
     if (whole === undefined || whole === artifact) return undefined;
@@ -165,13 +165,13 @@ export class RecordPacker {
     return cursor.advance(artifact.parts) ? cursor : undefined;
   }
 
-  /** The flags of a record that has nothing but parts of an artifact. */
+  /** Returns the flags of a record that only has parts of an artifact. */
   #chunkFlags({ history, metadata }: LogRecord, update: TaskArtifactUpdateEvent): number | undefined {
     if (history !== undefined || metadata !== undefined || memberCount(update.artifact) !== 2) return undefined;
     return this.#flags(update);
   }
 
-  /** The flags of an update that has no other members than its artifact and the ids of the task. */
+  /** Returns the flags of an update that only has its artifact and the ids of the task. */
   #flags(update: TaskArtifactUpdateEvent): number | undefined {
     const { append, lastChunk } = update;
     const given = (append === undefined ? 0 : 1) + (lastChunk === undefined ? 0 : 1);
@@ -198,7 +198,7 @@ export class RecordPacker {
   }
 }
 
-/** The chunks of one entry. */
+/** The consecutive chunks of one entry. */
 class ChunkRun {
   readonly chunks: PackedChunks;
   #to = 0;
@@ -209,7 +209,7 @@ class ChunkRun {
     this.#add(first);
   }
 
-  /** Adds a chunk to those before it. False: it is not like them. */
+  /** Adds a chunk. Returns false if it does not continue the entry. */
   takes(turn: number, artifact: number, flags: number, range: PartsRange): boolean {
     const { chunks } = this;
     if (turn !== chunks.turn || artifact !== chunks.artifact || flags !== chunks.flags) return false;
@@ -231,8 +231,8 @@ class ChunkRun {
 }
 
 /**
- * The records that were packed, from their parsed JSON, which they take over. `seq` is the number of the first one, and
- * `task` the task that they refer to.
+ * Unpacks records from their parsed JSON, which it may change. `seq`: number of the first record. `task`: the task that
+ * they refer to.
  */
 export function* unpacked(seq: number, packed: readonly PackedRecord[], task: Task): Generator<LogRecord, void> {
   let at = seq;
@@ -251,7 +251,7 @@ export function* unpacked(seq: number, packed: readonly PackedRecord[], task: Ta
   }
 }
 
-/** The event of a short form. */
+/** Returns the event of a short form. */
 function shortEvent(entry: Exclude<PackedRecord, PackedChange | PackedChunks>, task: Task): TaskEvent {
   const { id, contextId = '', status } = task;
   const ids = { taskId: id, contextId };
@@ -301,7 +301,7 @@ function timedStatus(state: number, timestamp: string): TaskStatus {
   return { state: stateOfNumber(state), timestamp };
 }
 
-/** Puts the values in place of the references, so that the members keep their order. */
+/** Replaces the references of an event by the values. Members keep their order. */
 function eventOf(event: PackedEvent, task: Task): TaskEvent {
   if (event.artifactUpdate !== undefined) {
     const update = event.artifactUpdate;

@@ -1,15 +1,15 @@
 import type { Part } from '../../model/part.js';
 import { isPlainText } from '../../task/growing-artifact.js';
 
-/** The place where parts begin in an artifact, and the place where they end. */
+/** The places where parts begin and end in an artifact. */
 export interface PartsRange {
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * Goes through the parts of an artifact. A place counts the characters of plain texts before it, and one for the end of
- * each part. So a part may be the text of several chunks, and a chunk may be several parts.
+ * A cursor through the parts of an artifact. A place counts the characters of the plain texts before it, plus one for
+ * the end of each part. So one part may contain the text of several chunks, and a chunk may contain several parts.
  */
 export class PartsCursor implements PartsRange {
   /** The place where the last chunk begins. */
@@ -19,7 +19,7 @@ export class PartsCursor implements PartsRange {
   #index = 0;
   /** The place where the part begins. */
   #base = 0;
-  /** Characters of the part that are behind the cursor. */
+  /** Characters of the current part before the cursor. */
   #offset = 0;
 
   constructor(parts: readonly Part[]) {
@@ -31,7 +31,7 @@ export class PartsCursor implements PartsRange {
     return this.#base + this.#offset;
   }
 
-  /** Moves behind the parts of a chunk. False: they are not what comes next, and nothing after them is either. */
+  /** Moves past the parts of a chunk. Returns false if the parts do not come next; then no later chunk matches. */
   advance(parts: readonly Part[]): boolean {
     for (let at = 0; at < parts.length; at += 1) {
       const part = parts[at] as Part;
@@ -46,7 +46,7 @@ export class PartsCursor implements PartsRange {
     return parts.length > 0;
   }
 
-  /** The parts of a range that begins at or behind the cursor. Moves to the end of the range. */
+  /** Returns the parts of a range at or after the cursor. Moves to the end of the range. */
   slice(from: number, to: number): Part[] {
     while (this.#isBefore(from)) this.#next();
     const parts: Part[] = [];
@@ -67,7 +67,7 @@ export class PartsCursor implements PartsRange {
     );
   }
 
-  /** Moves to the part, if it is the next one. */
+  /** Moves to the part if it comes next. */
   #begins(part: Part): boolean {
     if (this.#hasBegun) {
       if (this.#offset !== sizeOf(this.#parts[this.#index])) return false;
@@ -91,7 +91,7 @@ export class PartsCursor implements PartsRange {
   }
 }
 
-/** The characters of a plain text; 1 for any other part. */
+/** The number of characters of a plain text; 1 for any other part. */
 function sizeOf(part: Part | undefined): number {
   return part !== undefined && isPlainText(part) ? part.text.length : 1;
 }

@@ -7,16 +7,16 @@ import { NONE } from './hash-index.js';
 import type { MemorySpace, MemorySpaces } from './memory-space.js';
 import { type KeptKey, type KeyList, PackedKeys } from './packed-keys.js';
 
-/** The parts of a storage that its idempotency keys need. */
+/** The dependencies of the idempotency keys. */
 interface RememberedKeysOptions {
   readonly spaces: MemorySpaces;
-  /** The limits of what is kept: count of keys, and bytes with their replies. */
+  /** The maximum number of keys, and of bytes with their replies. */
   readonly limits: { readonly keys: number; readonly bytes: number };
 }
 
 type KeyReservation = NonNullable<KeyHead['reservation']>;
 
-/** A kept key, as it is now. */
+/** A stored key with its current reservation. */
 export interface RememberedKey extends KeptKey, KeyHead {
   readonly shelf: Shelf;
   readonly slot: number;
@@ -25,18 +25,18 @@ export interface RememberedKey extends KeptKey, KeyHead {
   readonly reservation: KeyReservation | undefined;
 }
 
-/** Keys with limits of their own. */
+/** Keys with separate limits. */
 interface Shelf {
   readonly keys: PackedKeys;
   /** By slot. */
   readonly reservations: Map<number, KeyReservation>;
-  /** The keys of owners who have more than their share. */
+  /** The keys of owners above their share. */
   readonly large: Set<KeyList>;
 }
 
 /**
- * The idempotency keys of a storage in memory. Over a limit the oldest are dropped, first those of an owner who takes
- * much of the room. Lasting keys have the same limits for themselves.
+ * The idempotency keys of a storage in memory. Above a limit the oldest keys are evicted, first those of owners above
+ * their share. Lasting keys have separate limits of the same size.
  */
 export class RememberedKeys implements LocalKeys<RememberedKey> {
   readonly #spaces: MemorySpaces;
@@ -70,7 +70,7 @@ export class RememberedKeys implements LocalKeys<RememberedKey> {
     return { digest, outcome: typeof outcome === 'string' ? { reply: JSON.parse(outcome) as Message } : outcome };
   }
 
-  /** Keeps a key. The oldest keys make room. */
+  /** Stores a key. Evicts the oldest keys if needed. */
   put(
     scope: Scope,
     { key, digest, ttlMs, isLasting }: IdempotencyKey,
@@ -89,13 +89,13 @@ export class RememberedKeys implements LocalKeys<RememberedKey> {
     if (reservation !== undefined) shelf.reservations.set(slot, reservation);
     space.keyCount += 1;
     this.#noteSize(shelf, shelf.keys.ownedWith(slot));
-    // No other key goes for one that is larger than all of the room.
+    // A key larger than the limit evicts no other key.
     if (shelf.keys.bytesOf(slot) > this.#limits.bytes) return this.#drop(shelf, slot);
     const { all } = shelf.keys;
     while (all.size > this.#limits.keys || all.bytes > this.#limits.bytes) this.#drop(shelf, nextToGo(shelf, slot));
   }
 
-  /** Forgets at most so many that have expired; how many went. */
+  /** Removes at most `limit` expired keys. Returns their number. */
   sweep(now: number, limit: number): number {
     let dropped = 0;
     for (const shelf of [this.#passing, this.#lasting]) {
@@ -111,7 +111,7 @@ export class RememberedKeys implements LocalKeys<RememberedKey> {
     return dropped;
   }
 
-  /** The keys of a space, those that have expired included. Reads the keys of all spaces. */
+  /** The keys of a space, including expired ones. Reads the keys of all spaces. */
   *of(space: MemorySpace): Generator<KeptKey> {
     for (const { keys } of [this.#passing, this.#lasting]) {
       for (let slot = keys.all.first; slot !== NONE; slot = keys.after(slot)) {
@@ -120,7 +120,7 @@ export class RememberedKeys implements LocalKeys<RememberedKey> {
     }
   }
 
-  /** Drops at most so many keys of a space; how many went. */
+  /** Removes at most `limit` keys of a space. Returns their number. */
   drop(space: MemorySpace, limit: number): number {
     let dropped = 0;
     for (const shelf of [this.#passing, this.#lasting]) {
@@ -160,7 +160,7 @@ export class RememberedKeys implements LocalKeys<RememberedKey> {
   }
 }
 
-/** The slot of the key that makes room for a new one. It is another one. */
+/** Returns the slot of the key to evict for a new one. Never the new one itself. */
 function nextToGo({ keys, large }: Shelf, added: number): number {
   const owned = keys.ownedWith(added);
   if (large.has(owned) && owned.first !== added) return owned.first;
@@ -181,8 +181,8 @@ function found(shelf: Shelf, space: MemorySpace, key: string, hash: number): Rem
 }
 
 /**
- * A hash function of its own for each storage. Callers cannot choose keys with one hash, and equal keys of several
- * scopes have several hashes.
+ * Makes a hash function with a random seed for each storage, so that callers cannot choose keys with equal hashes. The
+ * same key has different hashes in different scopes.
  */
 function keyHash(): (space: MemorySpace, key: string) => number {
   const [start = 0, factor = 0] = crypto.getRandomValues(new Int32Array(2));

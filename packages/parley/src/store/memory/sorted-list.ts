@@ -1,8 +1,8 @@
 const BLOCK = 512;
 
 /**
- * Distinct items in ascending order, in blocks, so that adding, removing and seeking cost little among a hundred
- * thousand. The order of an item must not change while it is inside.
+ * Distinct items in ascending order, in blocks, so that insertion, removal and search are fast with 100,000 items. The
+ * sort order of an item must not change while it is in the list.
  */
 export class SortedList<T> {
   readonly #compare: (a: T, b: T) => number;
@@ -50,7 +50,7 @@ export class SortedList<T> {
     for (const block of this.#blocks) yield* block;
   }
 
-  /** Items for which `before` holds, the last one first; `before` must hold for a first stretch of the list. */
+  /** Items for which `before` is true, last one first. `before` must be true for a prefix of the list only. */
   *descending(before: (item: T) => boolean = () => true): Generator<T, void> {
     let at = this.#blockFor(before);
     const partial = this.#blocks[at];
@@ -63,7 +63,7 @@ export class SortedList<T> {
     }
   }
 
-  /** Number of items for which `before` holds. */
+  /** Number of items for which `before` is true. */
   count(before: (item: T) => boolean): number {
     const at = this.#blockFor(before);
     let count = 0;
@@ -78,7 +78,7 @@ export class SortedList<T> {
     else this.#blocks.push([item]);
   }
 
-  /** The first block with an item for which `before` does not hold. */
+  /** Returns the index of the first block with an item for which `before` is false. */
   #blockFor(before: (item: T) => boolean): number {
     let low = 0;
     let high = this.#blocks.length;

@@ -6,35 +6,35 @@ import { type StatusAndMetadata, TaskBuilder } from '../../task/task-builder.js'
 import { trimLog } from '../engine/sweep.js';
 import { PackedLog } from './packed-log.js';
 
-/** Which of the large members a reader wants. */
+/** The large members that a reader wants. */
 interface WantedMembers {
   readonly artifacts: boolean;
   readonly history: boolean;
 }
 
-/** Text of a task that takes longer to parse than to look up. */
+/** Above this length, parsing a task again costs more than keeping a weak reference to it. */
 const LARGE = 16_384;
 
-/** About what a task takes without its large members. */
+/** Approximate bytes of a task without its large members. */
 const FRAME = 200;
-/** About what lists and indexes take for one task. */
+/** Approximate bytes of the lists and indexes for one task. */
 const ENTRY = 1_000;
 
-/** So much of a task's log is kept while it goes on; what is older is in the task only. */
+/** Maximum bytes of the log of an open task. Older changes are only in the task. */
 const LOG_BYTES = 16_777_216;
 
 /** A task with its log. A read folds the log up to the last record. */
 export class LiveTask {
   #task: Task;
-  /** Number of the last records that `#task` does not have yet. */
+  /** Number of the last records that are not yet folded into `#task`. */
   #pending = 0;
   #head: StatusAndMetadata;
   #records: LogRecord[];
-  /** About how much the records take. */
+  /** Approximate bytes of the records. */
   #bytes = 0;
-  /** About how much the task takes without its records. */
+  /** Approximate bytes of the task without its records. */
   #taskBytes: number;
-  /** The task whose size was asked for last. */
+  /** The task of the last measurement. */
   #measured: { readonly task: Task; readonly bytes: number } | undefined = undefined;
 
   constructor(task: Task, first: LogRecord) {
@@ -44,7 +44,7 @@ export class LiveTask {
     this.#taskBytes = ENTRY + eventBytes(first.event);
   }
 
-  /** About how much memory all of it takes. */
+  /** Approximate bytes in memory. */
   get bytes(): number {
     return this.#taskBytes + this.#bytes;
   }
@@ -53,7 +53,7 @@ export class LiveTask {
     return this.#records.length;
   }
 
-  /** The records kept, without so many of the oldest. */
+  /** The records that are kept, without the first `from` ones. */
   records(from: number): Iterable<LogRecord> {
     return this.#records.slice(from);
   }
@@ -63,7 +63,7 @@ export class LiveTask {
       const { bytes } = record;
       this.#records.push(record);
       this.#bytes += bytes;
-      // The task grows with its records, which stay beside it.
+      // The records stay beside the task that contains their changes, so both are counted.
       this.#taskBytes += bytes;
     }
     this.#head = head;
@@ -96,7 +96,7 @@ export class LiveTask {
     });
   }
 
-  /** About how long the JSON is of what a reader wants. */
+  /** Approximate length of the JSON of the wanted members. */
   bytesOf(wanted: WantedMembers): number {
     const task = wanted.artifacts || wanted.history ? this.read() : undefined;
     if (task === undefined) return FRAME;
@@ -104,7 +104,7 @@ export class LiveTask {
     return this.#measured.bytes;
   }
 
-  /** Drops the oldest records, so that an agent that goes on and on does not fill the memory. */
+  /** Drops the oldest records, so that an endless agent does not fill the memory. */
   #trim(): void {
     const log = {
       last: this.#records.at(-1)?.seq ?? 0,
@@ -118,19 +118,19 @@ export class LiveTask {
     trimLog(log, LOG_BYTES);
   }
 
-  /** The same with its log as text: what a finished task is kept as. */
+  /** Returns the task and its log as text, for a finished task. */
   pack(): PackedTask {
     return new PackedTask(this.read(), this.#records);
   }
 }
 
-/** A finished task as text: a few strings cost far less than the many objects they stand for. */
+/** A finished task as text: a few strings cost the garbage collector far less than many objects. */
 export class PackedTask {
   readonly #id: string;
   readonly #contextId: string | undefined;
   readonly #texts: MemberTexts;
   #log: PackedLog | undefined;
-  /** A large task after a read, until memory is needed. */
+  /** A large task after a read, until the garbage collector frees it. */
   #lately: WeakRef<Task> | undefined = undefined;
 
   constructor(task: Task, records: readonly LogRecord[]) {
@@ -144,22 +144,22 @@ export class PackedTask {
     return this.#log?.count ?? 0;
   }
 
-  /** About how much memory all of it takes. */
+  /** Approximate bytes in memory. */
   get bytes(): number {
     return ENTRY + this.bytesOf({ artifacts: true, history: true }) + this.eventLogBytes;
   }
 
-  /** About how much memory the records take. */
+  /** Approximate bytes of the records. */
   get eventLogBytes(): number {
     return this.#log?.bytes ?? 0;
   }
 
-  /** The records kept, without so many of the oldest. */
+  /** The records that are kept, without the first `from` ones. */
   records(from: number): Iterable<LogRecord> {
     return this.#log?.records(from, this.read()) ?? [];
   }
 
-  /** Drops so many of the oldest records. */
+  /** Drops the oldest records. */
   forget(count: number): void {
     this.#log = this.#log?.without(count);
   }
@@ -174,7 +174,7 @@ export class PackedTask {
     return task;
   }
 
-  /** About how long the JSON is of what a reader wants. */
+  /** Approximate length of the JSON of the wanted members. */
   bytesOf(wanted: WantedMembers): number {
     const { status, artifacts, history, metadata } = this.#texts;
     const large = (wanted.artifacts ? (artifacts?.length ?? 0) : 0) + (wanted.history ? (history?.length ?? 0) : 0);

@@ -15,7 +15,7 @@ import type { ConfigEntry } from './memory-deliveries.js';
 import type { MemorySpace } from './memory-space.js';
 import { LiveTask, type PackedTask } from './task-content.js';
 
-/** A turn that waits or runs. */
+/** A waiting or running turn. */
 export interface QueuedTurn {
   /** See `nextPlace`. */
   readonly order: number;
@@ -30,7 +30,7 @@ export interface QueuedTurn {
 
 const NONE: readonly QueuedTurn[] = [];
 
-/** One task with all that hangs on it. */
+/** One task with its log, turns and push configurations. */
 export class TaskEntry implements TaskHead {
   readonly space: MemorySpace;
   readonly id: string;
@@ -45,24 +45,24 @@ export class TaskEntry implements TaskHead {
   queue: readonly QueuedTurn[] = NONE;
   pushConfigs: Map<string, ConfigEntry> | undefined = undefined;
   endedAt: number | undefined = undefined;
-  /** Its places among the finished tasks, and among those with a log; -1 while it has none. */
+  /** The index of the task among the finished tasks, and among those with a log; -1 if it is not there. */
   endedPlace = -1;
   logPlace = -1;
-  /** The bytes under which the storage counts it; 0 while it does not. */
+  /** The counted bytes of the task; 0 if it is not counted. */
   countedBytes = 0;
   state: TaskState;
   statusTime: number;
-  /** The lists have yet to take note of a change. */
+  /** True if the lists do not have the latest change yet. */
   isUnsettled = false;
   /**
-   * State and time under which the lists have it. The first value is no small integer, and neither is a time. V8 would
-   * copy every entry in order to store another kind of number.
+   * State and time of the task in the lists. The initial values are no small integers, because V8 would copy every
+   * entry to change the representation of the property.
    */
   listedState: TaskState | undefined = undefined;
   listedTime = Number.NEGATIVE_INFINITY;
-  /** Its place among the tasks that wait to be claimed. */
+  /** The place of the task among those with a claimable turn. */
   readyOrder: number | undefined = undefined;
-  /** Its place among the tasks with a running turn. */
+  /** The place of the task among those with a running turn. */
   heldPlace: Place<TaskEntry> | undefined = undefined;
 
   constructor(space: MemorySpace, first: { readonly task: Task; readonly record: LogRecord; readonly now: number }) {
@@ -101,7 +101,7 @@ export class TaskEntry implements TaskHead {
     return this.holder === undefined ? undefined : this.queue[0];
   }
 
-  /** A turn that waits or runs. */
+  /** Returns a waiting or running turn. */
   queued(turn: number): QueuedTurn | undefined {
     return this.queue.find((queued) => queued.turn === turn);
   }
@@ -111,7 +111,7 @@ export class TaskEntry implements TaskHead {
     return this.seq - this.content.recordCount + 1;
   }
 
-  /** The records after a sequence number, until their events have so much JSON; at least one. */
+  /** The records after a sequence number, up to `maxBytes` of JSON of their events; at least one. */
   firstRecords(after: number, maxBytes: number): readonly LogRecord[] {
     return firstBytes(this.content.records(Math.max(0, after + 1 - this.floor)), maxBytes, ({ text }) => text.length);
   }
@@ -136,7 +136,7 @@ export class TaskEntry implements TaskHead {
     if (drops !== undefined) this.dropTurns(drops);
   }
 
-  /** Keeps the task, which has ended, as text. */
+  /** Packs a finished task as text. */
   pack(): void {
     if (this.content instanceof LiveTask) this.content = this.content.pack();
   }

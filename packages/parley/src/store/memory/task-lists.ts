@@ -3,19 +3,18 @@ import type { LocalPage } from '../engine/local-tables.js';
 import { PageBudget, pageOf } from '../engine/pages.js';
 import { boundsOf, isLast, isWithin } from '../rules/list-query.js';
 import type { TaskQuery } from '../task-storage.js';
-import { ContextTasks } from './context-tasks.js';
 import { behindCursor, mergedDescending, olderCreation, olderStatus, timeOf } from './list-order.js';
 import { SortedList } from './sorted-list.js';
 import type { TaskEntry } from './task-entry.js';
 
-/** So many changed tasks may wait for their new place in the lists, so that no reader pays for very many. */
+/** Maximum number of changed tasks that are not yet moved in the lists. Bounds the work of one reader. */
 const UNSETTLED = 256;
 
 /** The tasks of one scope in the orders that lists ask for. */
 export class TaskLists {
   readonly #byStatus = new SortedList<TaskEntry>(olderStatus);
   readonly #byState = new Map<TaskState, SortedList<TaskEntry>>();
-  /** Made when first asked for. */
+  /** Built at the first read. */
   #byContext: Map<string, ContextTasks> | undefined;
   #byCreation: SortedList<TaskEntry> | undefined;
   #unsettled: TaskEntry[] = [];
@@ -26,11 +25,11 @@ export class TaskLists {
       entry.listedState = entry.state;
       entry.listedTime = entry.statusTime;
     }
-    // In their order, tasks are only added behind others, which is much faster.
+    // In sorted order, every insertion is an append, which is much faster.
     for (const entry of all.sort(olderStatus)) this.#list(entry, entry.state);
   }
 
-  /** Takes note that a task is new or its status has changed. */
+  /** Marks a new task, or one whose status has changed. */
   touch(entry: TaskEntry): void {
     if (entry.isUnsettled) return;
     entry.isUnsettled = true;
@@ -60,7 +59,7 @@ export class TaskLists {
     return { ...page, total: this.#total(query) };
   }
 
-  /** The first tasks that match, newest first, so many at most. */
+  /** The first matching tasks, newest first, at most `limit`. */
   #matching(
     query: TaskQuery,
     { before, most }: { readonly before: (entry: TaskEntry) => boolean; readonly most: number },
@@ -185,4 +184,53 @@ function sum(states: readonly TaskState[], count: (state: TaskState) => number):
   let total = 0;
   for (const state of new Set(states)) total += count(state);
   return total;
+}
+
+/** The tasks of one context. Most contexts have a single task, which is stored without a list. */
+class ContextTasks {
+  #only: TaskEntry | undefined;
+  #all: SortedList<TaskEntry> | undefined;
+  #counts: Map<TaskState, number> | undefined;
+
+  add(entry: TaskEntry): void {
+    if (this.#all === undefined && this.#only === undefined) {
+      this.#only = entry;
+      return;
+    }
+    this.#all ??= new SortedList(olderStatus);
+    this.#counts ??= new Map();
+    if (this.#only !== undefined) {
+      this.#all.add(this.#only);
+      this.#count(this.#only, 1);
+      this.#only = undefined;
+    }
+    this.#all.add(entry);
+    this.#count(entry, 1);
+  }
+
+  remove(entry: TaskEntry): void {
+    if (this.#only === entry) this.#only = undefined;
+    else if (this.#all?.remove(entry)) this.#count(entry, -1);
+  }
+
+  get size(): number {
+    return this.#all?.size ?? (this.#only === undefined ? 0 : 1);
+  }
+
+  /** Number of tasks in a state. */
+  in(state: TaskState): number {
+    if (this.#only !== undefined) return this.#only.listedState === state ? 1 : 0;
+    return this.#counts?.get(state) ?? 0;
+  }
+
+  /** Tasks with the newest status first, from the first one for which `before` is true. */
+  descending(before: (entry: TaskEntry) => boolean): Iterable<TaskEntry> {
+    if (this.#all !== undefined) return this.#all.descending(before);
+    return this.#only !== undefined && before(this.#only) ? [this.#only] : [];
+  }
+
+  #count(entry: TaskEntry, by: 1 | -1): void {
+    if (entry.listedState === undefined) return;
+    this.#counts?.set(entry.listedState, (this.#counts.get(entry.listedState) ?? 0) + by);
+  }
 }

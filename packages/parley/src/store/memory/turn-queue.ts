@@ -2,14 +2,14 @@ import { LinkedList } from '../../runtime/linked-list.js';
 import { SortedList } from './sorted-list.js';
 import type { TaskEntry } from './task-entry.js';
 
-/** Which tasks have a turn to claim, in the order in which the messages came. */
+/** Tasks with a claimable turn, in order of arrival of their messages. */
 export class TurnQueue {
   readonly #ready = new SortedList<TaskEntry>((a, b) => (a.readyOrder ?? 0) - (b.readyOrder ?? 0));
   readonly #held = new LinkedList<TaskEntry>();
   /** No lease ends before this. */
   #quietUntil = Number.POSITIVE_INFINITY;
 
-  /** To be called after every change to the queue of a task or to its holder. */
+  /** Updates the indexes. Must be called after every change to the queue or the holder of a task. */
   update(entry: TaskEntry): void {
     const { holder } = entry;
     const order = holder === undefined ? entry.queue[0]?.order : undefined;

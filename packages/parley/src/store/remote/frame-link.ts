@@ -1,25 +1,25 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '../../runtime/clock.js';
 
-/** Bytes of the length in front of a frame. */
+/** Bytes of the length prefix of a frame. */
 const HEAD_BYTES = 4;
-/** The bit of the length of a frame that has an entry, with its length in front, and bytes behind it. */
+/** The bit of the length prefix that marks a frame with one entry, prefixed by its length, and bytes after it. */
 const HAS_BYTES = 0x80000000;
-/** Characters of the entries that share a frame. A longer entry has a frame of its own. */
+/** Maximum characters of the entries in one frame. A longer entry has its own frame. */
 const SHARED_CHARACTERS = 1_048_576;
 
-/** The longest entry, in characters: above all texts that the limits of a server let through. */
+/** Maximum length of an entry, in characters. Larger than any text within the limits of a server. */
 export const ENTRY_CHARACTERS = 134_217_728;
 
 /** Options of a link. */
 interface FrameLinkOptions {
   readonly socket: Socket;
   readonly clock: Clock;
-  /** Bytes of a frame at most. A longer one ends the link. */
+  /** Maximum bytes of a frame. A longer one ends the link. */
   readonly maxBytes: number;
-  /** Called with the entries of each frame, in order, and the bytes of a single entry. An error ends the link. */
+  /** Called with the entries of each frame in order, and with the bytes of an entry. A thrown error ends the link. */
   readonly onEntries: (entries: readonly unknown[], bytes?: Uint8Array) => void;
-  /** Called when entries that waited have been sent. */
+  /** Called after waiting entries were sent. */
   readonly onSent?: () => void;
   readonly onClose: () => void;
 }
@@ -31,11 +31,11 @@ interface Entry {
 }
 
 /**
- * A connection between two processes of one machine. Entries of one moment share a frame: its length, and a JSON array.
- * An entry with bytes has a frame of its own. Entries wait here while the socket does not drain.
+ * A connection between two processes of one machine. Entries of the same tick share a frame: a length prefix and a JSON
+ * array. An entry with bytes has its own frame. Entries are queued here until the socket drains.
  */
 export class FrameLink {
-  /** Changed when the other side has shown its token. */
+  /** Raised after the other side has sent its token. */
   maxBytes: number;
   readonly #socket: Socket;
   readonly #clock: Clock;
@@ -55,12 +55,12 @@ export class FrameLink {
     this.#onSent = onSent;
     socket.on('data', this.#onData);
     socket.on('drain', this.#send);
-    // The close follows.
+    // `close` follows every error.
     socket.on('error', () => {});
     socket.once('close', onClose);
   }
 
-  /** Characters of the entries that wait to be sent. */
+  /** Characters of the queued entries. */
   get waiting(): number {
     return this.#characters;
   }
@@ -83,7 +83,7 @@ export class FrameLink {
     this.#socket.resume();
   }
 
-  /** Sends what waits, and ends the connection. */
+  /** Sends the queued entries, and ends the connection. */
   end(): void {
     this.#send();
     this.#socket.end();
@@ -126,12 +126,12 @@ export class FrameLink {
         this.#onEntries([JSON.parse(bytes.toString('utf8', HEAD_BYTES, end))], bytes.subarray(end));
       }
     } catch {
-      // Only a broken or a foreign process sends something else.
+      // Only a faulty or unrelated process sends invalid frames.
       this.#socket.destroy();
     }
   };
 
-  /** Takes the next whole frame out. */
+  /** Removes and returns the next whole frame. */
   #frame(): { readonly bytes: Buffer; readonly hasBytes: boolean } | undefined {
     if (this.#received < HEAD_BYTES || this.#socket.destroyed) return undefined;
     if ((this.#chunks[0]?.length ?? 0) < HEAD_BYTES) this.#chunks = [Buffer.concat(this.#chunks)];

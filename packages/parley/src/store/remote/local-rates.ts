@@ -1,10 +1,10 @@
 import type { Clock } from '../../runtime/clock.js';
 import { blockOf, type RateAsk, type RateCounters, type RateGrant } from '../rate-counters.js';
 
-/** Windows at most. Beyond that, the oldest ones begin anew. */
+/** Maximum number of windows. Above it, the oldest ones restart. */
 const WINDOWS = 100_000;
 
-/** Counters of rates in the memory of one process, for others. */
+/** Rate counters in the memory of one process, shared with others. */
 export class LocalRates implements RateCounters {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #windows = new Map<string, { taken: number; readonly ends: number }>();

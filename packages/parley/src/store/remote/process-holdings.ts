@@ -5,7 +5,10 @@ import { type TaskKey, taskKeyText } from '../task-key.js';
 import type { Acceptance, AcceptOutcome, Append, AppendOutcome, TaskStorage } from '../task-storage.js';
 import type { RemoteCall } from './remote-calls.js';
 
-/** The turns and deliveries that one process holds, as its calls show. When it ends, others can claim them at once. */
+/**
+ * The turns and deliveries that one process holds, derived from its calls. When it ends, other processes can claim them
+ * at once.
+ */
 export class ProcessHoldings {
   readonly #storage: TaskStorage;
   readonly #turns = new Map<string, HeldTurn>();
@@ -16,7 +19,7 @@ export class ProcessHoldings {
     this.#storage = storage;
   }
 
-  /** Notes what a call has claimed or given up. */
+  /** Records what a call has claimed or released. */
   note(call: RemoteCall, args: readonly unknown[], result: unknown): void {
     switch (call) {
       case 'accept': {
@@ -35,7 +38,7 @@ export class ProcessHoldings {
       case 'renew': {
         const { node, turns } = args[0] as Lease & { readonly turns: readonly HeldTurn[] };
         this.#node = node;
-        // A storage process that has started anew learns of running turns here.
+        // After a restart of the storage process, renewals report the running turns.
         for (const [at, turn] of turns.entries())
           if ((result as readonly Renewal[])[at]?.held === true) this.#hold(turn);
         return;
@@ -62,7 +65,7 @@ export class ProcessHoldings {
     }
   }
 
-  /** Ends all leases. A turn that its process has ended since is not held any more, and stays as it is. */
+  /** Ends all leases. A turn that has ended in the meantime is unchanged. */
   async giveUp(): Promise<void> {
     const turns = [...this.#turns.values()];
     const deliveries = [...this.#deliveries.values()];

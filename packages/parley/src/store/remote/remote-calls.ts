@@ -5,7 +5,7 @@ import type { StorageCall } from '../intercepted-storage.js';
 import type { DeliveryClaims } from '../push-storage.js';
 import type { Acceptance, AcceptOutcome, Append, RecordPage } from '../task-storage.js';
 
-/** Calls of a storage process beside those of a storage. */
+/** Calls of a storage process in addition to those of a storage. */
 export type RemoteCall = StorageCall | 'rates.take' | 'siblings.collect' | 'siblings.give' | 'file.write';
 
 /** Arguments and results as JSON has them: `null` for an absent one, arrays for records. */
@@ -13,7 +13,9 @@ type Args = readonly unknown[];
 
 /** One call between processes. */
 interface CallRule {
-  /** The handling of a call whose answer was lost: it may be done twice, it fails, or it is marked as a repetition. */
+  /**
+   * The action if the answer of a call was lost: `same` repeats it, `never` fails it, a function marks it as a repeat.
+   */
   readonly repeat: 'same' | 'never' | ((args: Args) => Args);
   readonly toArgs?: (args: Args) => Args;
   readonly fromArgs?: (args: Args) => Args;
@@ -24,7 +26,7 @@ interface CallRule {
 const same: CallRule = { repeat: 'same' };
 const never: CallRule = { repeat: 'never' };
 
-/** Numbers that JSON does not have: `null` stands for no bound. */
+/** JSON has no Infinity: `null` means no maximum. */
 const unbounded =
   (at: number) =>
   (args: Args): Args =>
@@ -45,12 +47,12 @@ const RULES: Readonly<Record<RemoteCall, CallRule>> = {
       { ...(append as Append), records: (append as { records: RecordFields[] }).records.map(recordOf) },
     ],
   },
-  // The next claim brings what a lost answer has claimed.
+  // The next claim returns the turns of a lost answer.
   claim: { repeat: 'never', fromArgs: boundless },
   begin: same,
   renew: same,
   release: same,
-  // The value may be `null`, which is not an absent one.
+  // `null` is a valid value here, different from an absent one.
   saveCheckpoint: {
     repeat: 'same',
     toArgs: ([turn, checkpoint]) => [turn, [checkpoint]],
@@ -105,7 +107,7 @@ const RULES: Readonly<Record<RemoteCall, CallRule>> = {
   'owners.erase': never,
   'owners.scrub': same,
   'rates.take': never,
-  // Its argument: whether the requests may have been done already.
+  // Argument: true if the requests may have been executed already.
   'file.write': { repeat: () => [true] },
   'siblings.collect': never,
   'siblings.give': never,
@@ -141,7 +143,7 @@ function changedClaims(result: unknown, change: (record: never) => unknown): unk
   return { claims: claims.map((claim) => ({ ...claim, records: claim.records.map(change as never) })), more };
 }
 
-/** The caller has message, caller context and new task already. */
+/** The caller already has the message, the caller context and the new task. */
 function toAccepted(result: unknown, [acceptance]: Args): unknown {
   const outcome = result as AcceptOutcome;
   if (outcome.kind !== 'accepted' || outcome.claim === undefined) return outcome;

@@ -3,14 +3,14 @@ import { StorageError } from '../../errors/storage-error.js';
 import { StorageFullError } from '../../errors/storage-full-error.js';
 import { UnreadableTaskError, unreadableReason } from '../../errors/unreadable-task-error.js';
 
-/** A failure of a call as it travels between processes. */
+/** An error of a call, as JSON between processes. */
 export type FailureFields =
   | { readonly kind: 'blocked' }
   | { readonly kind: 'full'; readonly message: string }
   | { readonly kind: 'unreadable'; readonly taskId: string; readonly reason: string }
   | { readonly kind: 'storage'; readonly message: string; readonly told: boolean; readonly reason?: string };
 
-/** A failure of a storage for another process. */
+/** Serializes an error of a storage for another process. */
 export function failureFields(error: unknown): FailureFields {
   if (error instanceof OwnerBlockedError) return { kind: 'blocked' };
   if (error instanceof UnreadableTaskError) {
@@ -25,7 +25,7 @@ export function failureFields(error: unknown): FailureFields {
   return { kind: 'storage', message: error instanceof Error ? error.message : String(error), told: false };
 }
 
-/** The error of a failure in another process. */
+/** Restores an error from another process. */
 export function failureOf(fields: FailureFields): Error {
   switch (fields.kind) {
     case 'blocked':

@@ -74,7 +74,7 @@ it('wake-ups do not pile up for a process that does not read', async () => {
   }
   const got: Buffer[] = [];
   socket.on('data', (chunk) => got.push(chunk)).resume();
-  // It comes after all that waited, unless it is dropped too.
+  // It arrives after all entries that waited, unless it is dropped too.
   await vi.waitFor(() => {
     storage.wakeups.workReady('last');
     expect(got.at(-1)?.includes('last')).toBe(true);
@@ -85,7 +85,7 @@ it('wake-ups do not pile up for a process that does not read', async () => {
 it('calls whose answers are lost are made again by the next storage process, as repetitions', async () => {
   const storage = new MemoryStorage({ clock: systemClock });
   const silent = interceptedStorage(storage, async (call, _args, run) => {
-    // It ends without its storage.
+    // The process ends without its storage.
     if (call === 'close') return;
     await run();
     return new Promise(() => {});

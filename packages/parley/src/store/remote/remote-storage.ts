@@ -18,17 +18,17 @@ import { type ClientEntry, FIGURES_ASKED, type StorageAddress, WATCHED } from '.
 
 /** Pause between two attempts to connect. */
 const RETRY_MS = 50;
-/** Calls wait for so long for a storage process that starts again. Later ones fail at once, until it is there. */
+/** Calls wait this long for a storage process that restarts. Later calls fail at once until it is back. */
 const PATIENCE_MS = 10_000;
-/** The id of a call whose answer means nothing. */
+/** The id of an entry whose answer is ignored. */
 const NO_ID = -1;
-/** Characters of calls that wait for an answer. Beyond that, calls fail. */
+/** Maximum characters of calls that wait for an answer. Further calls fail. */
 const WAITING_CHARACTERS = 268_435_456;
 
 /** Options of a storage in another process. */
 interface RemoteStorageOptions extends StorageAddress {
   readonly clock: Clock;
-  /** Opens a file that the storage process writes, for reads of this process. Called with its remote storage. */
+  /** Opens a file that the storage process writes, for reads in this process. Called with its remote storage. */
   readonly openFile: (owner: FileOwner, remote: RemoteStorage) => TaskStorage;
 }
 
@@ -44,11 +44,11 @@ interface Waiting {
 interface Facts {
   readonly durability: TaskStorage['durability'];
   readonly warnings?: readonly string[];
-  /** The file of the storage, which other processes read themselves. */
+  /** The path of the file of the storage, which other processes read directly. */
   readonly file?: string;
 }
 
-/** A storage of one process, used by several: calls go to that process. See `StorageServer`. */
+/** A storage of one process that several processes use through calls to that process. See `StorageServer`. */
 export type RemoteStorage = TaskStorage & Required<Pick<TaskStorage, 'rateCounters' | 'siblings'>>;
 
 /**
@@ -89,12 +89,12 @@ export async function connectRemoteStorage(options: RemoteStorageOptions): Promi
   return file === undefined ? remote : options.openFile(new RemoteFile(file, calls), remote);
 }
 
-/** The calls of one process to the storage process. They survive its restart, as far as their rules allow. */
+/** The calls of one process to the storage process. They survive its restart if their rules allow it. */
 class RemoteCalls {
   readonly wakeups = new LocalWakeups();
-  /** Called with each connection after the first one, before any call is repeated. */
+  /** Called with each reconnection, before any call is repeated. */
   onReconnect: (() => void) | undefined;
-  /** The figures of this process, for another one. */
+  /** Returns the figures of this process for another one. */
   figures: (() => Promise<unknown>) | undefined;
   readonly #options: RemoteStorageOptions;
   readonly #lifetime = new StorageLifetime();
@@ -137,7 +137,7 @@ class RemoteCalls {
     return promise;
   }
 
-  /** Tells the storage process. Without a connection it does not learn of it. */
+  /** Sends an entry without an answer. Dropped while there is no connection. */
   tell(entry: ClientEntry): void {
     this.#link?.send(JSON.stringify(entry));
   }
@@ -148,7 +148,7 @@ class RemoteCalls {
     return this.#closing;
   }
 
-  /** Nothing waits for a connection any more. */
+  /** True after a close, once no call waits. */
   get #isOver(): boolean {
     return this.#closing !== undefined && this.#waiting.size === 0;
   }
@@ -162,7 +162,7 @@ class RemoteCalls {
   #connect(): void {
     const { path, token, clock } = this.#options;
     const socket: Socket = connect(path);
-    // The server of the process keeps it alive, and a close does while it waits.
+    // The socket need not keep the process alive: its own server does, and so does a `close` in progress.
     socket.unref();
     let isReady = false;
     const link = new FrameLink({
@@ -198,7 +198,7 @@ class RemoteCalls {
     }
   }
 
-  /** Calls that must not be done twice fail. The others wait. */
+  /** Calls that must not be repeated fail. The others wait. */
   #lost(): void {
     this.#link = undefined;
     for (const id of [...this.#waiting.keys()]) {
@@ -256,7 +256,7 @@ class RemoteFile implements FileOwner {
   readonly path: string;
   readonly #calls: RemoteCalls;
   readonly #nodes = new Set<string>();
-  /** The tasks that the owner knows this process to watch. */
+  /** The tasks that the owner watches for this process. */
   readonly #watched = new Set<string>();
 
   constructor(path: string, calls: RemoteCalls) {
@@ -279,7 +279,7 @@ class RemoteFile implements FileOwner {
     if (this.#watched.has(text)) return;
     this.#watched.add(text);
     this.#calls.tell(['watch', key]);
-    // The owner forgets the oldest as well.
+    // The owner drops the oldest as well.
     if (this.#watched.size <= WATCHED) return;
     for (const oldest of this.#watched) {
       this.#watched.delete(oldest);
@@ -312,7 +312,7 @@ function entryOf(id: number, call: RemoteCall, args: readonly unknown[]): string
   return JSON.stringify([id, call, ruleOf(call).toArgs?.(args) ?? args]);
 }
 
-/** The result of a call. One that cannot be read fails its own call only. */
+/** Parses the result of a call. An invalid result fails only its own call. */
 function resultOf(call: RemoteCall, args: readonly unknown[], value: unknown): unknown {
   const result = value ?? undefined;
   try {
@@ -324,6 +324,6 @@ function resultOf(call: RemoteCall, args: readonly unknown[], value: unknown): u
 
 function awayError(): StorageError {
   const text = 'The storage process does not answer';
-  // The first process has logged its end.
+  // The storage process has already logged the error.
   return new StorageError(text, { told: true, reason: text });
 }

@@ -13,19 +13,19 @@ import { ProcessHoldings } from './process-holdings.js';
 import { REMOTE_CALLS, type RemoteCall, ruleOf } from './remote-calls.js';
 import { failureFields } from './remote-errors.js';
 
-/** Bytes of the first frame, which has the token. */
+/** Maximum bytes of the first frame, which contains the token. */
 const TOKEN_BYTES = 4_096;
-/** A process that has not shown its token by then is cut. */
+/** A process that has not sent its token within this time is disconnected. */
 const TOKEN_MS = 5_000;
-/** Calls of one process under way, and characters of answers that it has not read. Beyond that, it is not read. */
+/** Maximum calls of one process in progress. Above it, or above the limit of unread answers, its socket is not read. */
 const CALLS = 4_096;
 const UNREAD_CHARACTERS = 67_108_864;
-/** Characters that a process has not read, beyond which it gets no wake-up. It looks by itself from time to time. */
+/** Above this number of unread characters, a process gets no wake-ups. It polls from time to time. */
 const UNREAD_WAKEUPS = 1_048_576;
-/** Tasks at most whose changes one process wants to know of. */
+/** Maximum number of tasks that one process watches. */
 export const WATCHED = 10_000;
 
-/** Place and key of a storage process: a socket in a folder that only its user can read, and a secret. */
+/** The address of a storage process: a socket in a folder that only its user can read, and a secret. */
 export interface StorageAddress {
   readonly path: string;
   readonly token: string;
@@ -38,7 +38,8 @@ interface StorageServerOptions extends StorageAddress {
   /** The file of the storage, if other processes can read it. */
   readonly file?: ServedFile | undefined;
   /**
-   * Processes that connect to a storage whose last process has ended. Once so many are there, leases of others end.
+   * Number of processes that reconnect after the last storage process has ended. Once all are connected, leases of
+   * other nodes end.
    * Default: leases last until their ends.
    */
   readonly processes?: number | undefined;
@@ -56,7 +57,7 @@ export type ClientEntry =
   | readonly ['appended', string]
   | readonly ['wake', name: keyof WakeupListener, about: TaskKey | string];
 
-/** A process that is asked for its figures has so long for them. */
+/** Time limit for the answer of a process with its figures. */
 const FIGURES_MS = 500;
 /** The entry that asks a process for its figures. */
 export const FIGURES_ASKED = 'figuresAsked';
@@ -64,8 +65,8 @@ export const FIGURES_ASKED = 'figuresAsked';
 type Run = (...args: readonly unknown[]) => Promise<unknown>;
 
 /**
- * Makes calls to a storage of one process for other processes of the machine. Calls of all of them share commits. When
- * a process ends, the others can claim its turns at once.
+ * Executes calls of other processes of the machine on a storage of one process. Calls of all of them share commits.
+ * When a process ends, the others can claim its turns at once.
  */
 export class StorageServer {
   readonly #options: StorageServerOptions;
@@ -75,7 +76,7 @@ export class StorageServer {
   readonly #clients = new Set<StorageClient>();
   #unsubscribe: (() => void) | undefined;
   #onEmpty: (() => void) | undefined;
-  /** Processes that have to connect before leases of others end. */
+  /** Number of processes that must connect before leases of other nodes end. */
   #expected: number | undefined;
 
   private constructor(options: StorageServerOptions) {
@@ -91,7 +92,7 @@ export class StorageServer {
   /** Resolves when processes can connect. */
   static async listen(options: StorageServerOptions): Promise<StorageServer> {
     const server = new StorageServer(options);
-    // An earlier storage process that was killed has left its socket.
+    // A storage process that was killed has not removed its socket.
     if (process.platform !== 'win32') rmSync(options.path, { force: true });
     await new Promise<void>((resolve, reject) => {
       server.#server.once('error', reject);
@@ -101,12 +102,12 @@ export class StorageServer {
     return server;
   }
 
-  /** Resolves once no process is connected any more. */
+  /** Resolves when no process is connected. */
   async left(): Promise<void> {
     if (this.#clients.size > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve));
   }
 
-  /** Accepts no more processes and cuts those that are connected. Resolves when the storage is closed. */
+  /** Refuses new processes and disconnects the others. Resolves when the storage is closed. */
   async close(): Promise<void> {
     this.#server.close();
     this.#unsubscribe?.();
@@ -126,7 +127,7 @@ export class StorageServer {
     for (const client of this.#clients) if (client !== waking) client.wake(entry);
   }
 
-  /** Tells the processes that look at a task of what another one has appended. */
+  /** Sends the change of a task to the other processes that watch it. */
   #appended(text: string, writer: StorageClient): void {
     for (const client of this.#clients) {
       if (client !== writer) client.tellChange(text);
@@ -169,7 +170,7 @@ export class StorageServer {
     const stop = clock.after(TOKEN_MS, () => socket.destroy());
   }
 
-  /** All processes are there after a restart of this one: the leases of those that ended meanwhile end. */
+  /** All processes have reconnected after a restart: the leases of processes that have ended can end. */
   #arrived(): void {
     if (this.#expected === undefined || this.#clients.size < this.#expected) return;
     this.#expected = undefined;
@@ -210,7 +211,7 @@ interface StorageClientOptions {
   readonly onWake: (name: keyof WakeupListener, about: TaskKey | string, waking: StorageClient) => void;
 }
 
-/** One connected process. */
+/** A connected process. */
 class StorageClient {
   readonly link: FrameLink;
   readonly #options: StorageClientOptions;
@@ -227,7 +228,7 @@ class StorageClient {
     this.#holdings = new ProcessHoldings(options.storage);
   }
 
-  /** Tells the process that a task has changed, if it watches it. */
+  /** Sends a change of a task, if the process watches it. */
   tellChange(task: string): void {
     const key = this.#watched.get(task);
     if (key !== undefined) this.wake(JSON.stringify(['taskChanged', key]));
@@ -238,7 +239,7 @@ class StorageClient {
     if (this.link.waiting <= UNREAD_WAKEUPS) this.link.send(entry);
   }
 
-  /** Makes the calls of a frame, in their order. */
+  /** Executes the calls of a frame in order. */
   take(entries: readonly unknown[], bytes?: Uint8Array): void {
     for (const entry of entries) {
       if (typeof (entry as readonly unknown[])[0] === 'string') this.#note(entry as ClientEntry);
@@ -256,7 +257,7 @@ class StorageClient {
         this.nodes.add(about);
         return;
       case 'watch':
-        // Another process may have changed the task between the read of this one and now.
+        // Another process may have changed the task since the process has read it.
         if (this.#see(about) && this.#options.isShared()) this.tellChange(taskKeyText(about));
         return;
       case 'appended':
@@ -279,7 +280,7 @@ class StorageClient {
     this.checkLoad();
   }
 
-  /** The process has ended: others can claim what it holds. */
+  /** Releases all leases of the process after its end. */
   async leave(): Promise<void> {
     this.#hasLeft = true;
     await this.#holdings.giveUp();
@@ -318,7 +319,7 @@ class StorageClient {
     }
   }
 
-  /** A process that reads a task may follow it. It reads again from time to time. */
+  /** Watches the tasks that a call reads: the process may follow them. It also polls from time to time. */
   #watch(call: RemoteCall, args: readonly unknown[]): void {
     if (call === 'records') this.#see(args[0] as TaskKey);
     else if (call === 'heads') for (const key of args[0] as readonly TaskKey[]) this.#see(key);
@@ -338,7 +339,7 @@ class StorageClient {
     return isNew;
   }
 
-  /** Reads no more calls of the process while too many are under way, or too many answers wait for it. */
+  /** Stops reading calls while too many are in progress, or too many answers are unread. */
   checkLoad(): void {
     const isLoaded = this.#running > CALLS || this.link.waiting > UNREAD_CHARACTERS;
     if (isLoaded === this.#isPaused) return;
@@ -348,7 +349,7 @@ class StorageClient {
   }
 }
 
-/** Collects the batches of all processes while one is being written. The next ones share a commit. */
+/** Collects batches of all processes while one is being written. The next ones share a commit. */
 class FileWrites {
   readonly #file: ServedFile;
   #waiting: FileWrite[] = [];
@@ -360,7 +361,7 @@ class FileWrites {
 
   write(bytes: Uint8Array, again: boolean): Promise<Uint8Array> {
     const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
-    // The bytes are a part of a chunk of the socket, which a message to a thread would copy whole.
+    // Copied, because the bytes are a view of a socket chunk, and posting a view would copy the whole chunk.
     this.#waiting.push({ batch: [new Uint8Array(bytes), again], resolve, reject });
     if (!this.#isBusy) this.#send();
     return promise;
@@ -390,7 +391,7 @@ interface FileWrite {
   readonly reject: (error: unknown) => void;
 }
 
-/** Asks all processes for their figures, for one of them. */
+/** Collects the figures of all processes for one of them. */
 class AskedSiblings {
   readonly #clock: Clock;
   readonly #clients: () => ReadonlySet<StorageClient>;
@@ -402,7 +403,7 @@ class AskedSiblings {
     this.#clients = clients;
   }
 
-  /** Resolves to the figures of all processes that answer in time. */
+  /** Resolves to the figures of all processes that answer within the time limit. */
   async collect(): Promise<readonly unknown[]> {
     this.#count += 1;
     const asked = this.#count;

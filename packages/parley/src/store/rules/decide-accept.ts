@@ -1,7 +1,7 @@
 import type { Lease } from '../held-turn.js';
 import { type AcceptedTurn, holderOf, type TaskHead } from './task-head.js';
 
-/** The part of an acceptance on which its decision rests. */
+/** The part of an acceptance that the decision needs. */
 export interface AcceptRequest {
   /** The context that the caller named, if any. */
   readonly contextId: string | null | undefined;
@@ -34,10 +34,13 @@ export function decideAccept(head: TaskHead | undefined, request: AcceptRequest,
   return nextTurn(head, claim, now);
 }
 
-/** The turns of a task that is new. */
+/** The turns of a new task. */
 export const NO_TURNS: TaskTurns = { turns: 0, epoch: 0, queue: [], holder: undefined };
 
-/** The turn of a message behind the other turns of its task. It is claimed if it is the only one, and a node asks. */
+/**
+ * Returns the turn of a message, placed after all other turns of its task. It is claimed if it is the only one and a
+ * lease is given.
+ */
 export function nextTurn(
   { turns, epoch, queue, holder }: TaskTurns,
   claim: Lease | undefined,
@@ -50,19 +53,19 @@ export function nextTurn(
   return { kind: 'accepted', turn, epoch: epoch + 1, holder: holderOf(turn, claim, now), attempts: 1, isReady: false };
 }
 
-/** The answer to a message that was taken in before. */
+/** The answer to a message that was accepted before. */
 interface RepeatedTurn {
   readonly turn: number;
-  /** True if the turn comes with its claim again. */
+  /** True if the turn is returned with its claim. */
   readonly isClaimed: boolean;
   /** True if a node can claim a turn of the task now: no node holds one. */
   readonly isReady: boolean;
 }
 
 /**
- * The answer to an acceptance that was committed before, when its caller missed the answer. `turn` is the last waiting
- * or running turn with the same message and the same caller context. The turn comes with its claim again if its node
- * still holds it and nothing was written in it.
+ * Returns the answer to an acceptance that was committed before, but whose answer was lost. `turn`: the last waiting or
+ * running turn with the same message and the same caller context. Its claim is returned again if its node still holds
+ * it and has written nothing.
  */
 export function repeatedAccept(head: TaskHead, turn: number, claim: Lease | undefined): RepeatedTurn {
   const { holder } = head;

@@ -1,21 +1,21 @@
 import type { Append, AppendOutcome } from '../task-storage.js';
 import { type AppendedHead, isRunning, type TaskHead, waitingIn } from './task-head.js';
 
-/** The part of an append on which its decision rests. */
+/** The part of an append that the decision needs. */
 export interface AppendRequest {
   readonly authority: Append['authority'];
-  /** Sequence number of the last record that the writer knows. */
+  /** Sequence number of the last record that the writer has read or written. */
   readonly after: number;
   /** Count of its records. */
   readonly count: number;
-  /** True if the task has ended after the last record. */
+  /** True if the last record is terminal. */
   readonly ends: boolean;
   readonly endsTurn: number | undefined;
 }
 
 /**
- * The decision about an append. `repeated`: the storage has it already and changes nothing. `compare`: the storage
- * compares the records of its log after `after` with those of the append, and asks again with the result.
+ * The decision about an append. `repeated`: it was committed before, and changes nothing. `compare`: the storage
+ * compares the records after `after` with those of the append, and calls again with the result.
  */
 type AppendDecision =
   | AppendedHead
@@ -30,7 +30,10 @@ const DECIDED = {
   fenced: { kind: 'fenced' },
 } as const;
 
-/** Decides about an append. `isInLog`: true if the log ends with just these records; only after a `compare`. */
+/**
+ * Decides about an append. `isInLog`: true if the log ends with the records of the append; only given after a
+ * `compare`.
+ */
 export function decideAppend(
   head: TaskHead | undefined,
   request: AppendRequest,
@@ -39,7 +42,7 @@ export function decideAppend(
   if (head === undefined) return DECIDED.notFound;
   const { authority, after, count, ends, endsTurn } = request;
   const { holder } = head;
-  // The writer of an epoch is the only one who can have written the same records before.
+  // Only the writer of this epoch can have written these records before.
   if (authority === head.epoch && head.seq === after + count) {
     if (count === 0 && endsTurn !== undefined && holder?.turn !== endsTurn) return DECIDED.repeated;
     if (count > 0 && isInLog === undefined) return DECIDED.compare;
@@ -55,7 +58,7 @@ export function decideAppend(
   const isForced = authority === 'force';
   const drops = ends ? 'all' : endsTurn;
   const losesHolder = isForced || ends || holder?.turn === endsTurn;
-  // An end from outside ends the turn that runs, and counts as its record.
+  // A terminal record from outside ends the running turn, and counts as written by it.
   const writer = typeof authority === 'number' ? holder?.turn : undefined;
   const writesTurn = holder !== undefined && (ends || (writer !== undefined && count > 0));
   return {
@@ -69,7 +72,7 @@ export function decideAppend(
   };
 }
 
-/** The outcome of an append that changes nothing. */
+/** Returns the outcome of an append that changes nothing. */
 export function unchangedOutcome(
   decision: Exclude<AppendDecision, AppendedHead>,
   head: TaskHead | undefined,

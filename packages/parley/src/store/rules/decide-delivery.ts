@@ -3,22 +3,22 @@ import type { DeliveryOutcome } from '../push-storage.js';
 import type { DeliveryHead, DeliveryLog } from './delivery-head.js';
 
 /**
- * The queue of a new configuration. It begins behind `position`. Its epochs begin with the time: the holder of a
- * deleted configuration of the same id must not settle for it.
+ * Returns the queue of a new configuration, which begins after `position`. Its epoch starts at the current time, so
+ * that the holder of a deleted configuration with the same id cannot settle for it.
  */
 export function newDeliveryQueue(position: number, last: number, now: number): DeliveryHead {
   return renewedQueue({ position, epoch: now, trace: undefined }, last, now);
 }
 
 /**
- * True if a task has room for a push configuration. `count`: configurations of the task. `isKnown`: one of them has the
- * same id, and is replaced.
+ * True if a task can have one more push configuration. `count`: its configurations. `isKnown`: the new one replaces one
+ * with the same id.
  */
 export function hasConfigRoom(isKnown: boolean, count: number, limit = Number.POSITIVE_INFINITY): boolean {
   return isKnown || count < limit;
 }
 
-/** The queue after its task got records. Undefined if that changes nothing: the queue is parked, or due already. */
+/** Returns the queue after records were appended to its task. Undefined if it is unchanged: parked, or due already. */
 export function dueDelivery(head: DeliveryHead, now: number): DeliveryHead | undefined {
   return head.parked === undefined && head.dueAt === undefined ? { ...head, dueAt: now } : undefined;
 }
@@ -28,12 +28,12 @@ export function isDeliveryClaimable({ dueAt, holder }: DeliveryHead, now: number
   return dueAt !== undefined && dueAt <= now && (holder === undefined || holder.leaseEnd <= now);
 }
 
-/** The queue after a claim. */
+/** Returns the queue after a claim. */
 export function claimedDelivery(head: DeliveryHead, { node, leaseMs }: Lease, now: number): DeliveryHead {
   return { ...head, epoch: head.epoch + 1, holder: { node, leaseEnd: now + leaseMs } };
 }
 
-/** The queue after the outcome of an attempt. Undefined if the holder was overtaken. */
+/** Returns the queue after the outcome of an attempt. Undefined if the epoch of the holder is outdated. */
 export function settledDelivery(
   head: DeliveryHead,
   { epoch, outcome }: { readonly epoch: number; readonly outcome: DeliveryOutcome },
@@ -69,7 +69,7 @@ export function settledDelivery(
   }
 }
 
-/** The queue after a replay. Undefined if the log does not have the record to begin with. */
+/** Returns the queue after a replay. Undefined if the log does not have the first record. */
 export function replayedDelivery(
   head: DeliveryHead,
   { from, floor, last }: DeliveryLog & { readonly from: number | undefined },
@@ -80,7 +80,7 @@ export function replayedDelivery(
   return renewedQueue({ position: from - 1, epoch: head.epoch, trace: head.trace }, last, now);
 }
 
-/** The queue without its pending records. */
+/** Returns the queue without its pending records. */
 export function purgedDelivery(head: DeliveryHead, last: number, now: number): DeliveryHead {
   return renewedQueue({ position: last, epoch: head.epoch, trace: undefined }, last, now);
 }

@@ -1,9 +1,9 @@
 import type { KeyHead } from './key-head.js';
 
-/** The standing of a key. A reservation counts for a node as long as another node holds it. */
+/** The state of a key for a node. `reserved`: another node holds a valid reservation. */
 type KeyStanding = 'free' | 'known' | 'reserved';
 
-/** Decides what a kept key means for a node now. `free`: the node may write the key. */
+/** Decides whether a node may write a key now. `free`: it may. */
 export function keyStanding(key: KeyHead | undefined, node: string | undefined, now: number): KeyStanding {
   if (key === undefined || key.expiresAt <= now || key.isTaskGone) return 'free';
   const { reservation } = key;

@@ -6,13 +6,13 @@ import { type HeldNumbers, type Holder, holderOf, isHeld, type TaskHead } from '
 /** The node that asks for turns. */
 interface Claimant {
   readonly node: string;
-  /** The turns that the node knows it holds. Absent: the node takes back none of its own leases. */
+  /** The turns that the node already holds. Absent: it gets none of its own leases again. */
   readonly holds?: readonly HeldTurn[] | undefined;
 }
 
 /**
- * True if a node may claim the first turn of a task: no node holds it, or the lease of its holder has ended. A node
- * takes back its own ended lease only if it does not know of it: the answer that gave the lease was lost.
+ * True if a node may claim the first turn of a task: no node holds it, or the lease of its holder has expired. A node
+ * gets its own expired lease again only if it does not list the turn: the answer that granted the lease was lost.
  */
 export function isClaimable(
   { queue, holder, epoch }: Pick<TaskHead, 'queue' | 'holder' | 'epoch'>,
@@ -28,7 +28,7 @@ export function isClaimable(
   return holds?.every((held) => held.turn !== turn || held.epoch !== epoch || !isSameTask(held.key, task)) === true;
 }
 
-/** Epoch and holder of a task after the claim of a turn. The node that held it before is overtaken. */
+/** Returns epoch and holder of a task after a claim. Calls of the previous holder are refused from then on. */
 export function claimedBy(
   { epoch }: Pick<TaskHead, 'epoch'>,
   turn: number,
@@ -37,7 +37,10 @@ export function claimedBy(
   return { epoch: epoch + 1, holder: holderOf(turn, lease.lease, lease.now) };
 }
 
-/** The holder of a turn after a renewal; undefined if the turn was overtaken. An ended lease can be renewed. */
+/**
+ * Returns the holder of a turn after a renewal; undefined if another node has claimed the turn. An expired lease can be
+ * renewed.
+ */
 export function renewedHolder(
   head: Pick<TaskHead, 'holder' | 'epoch'>,
   held: HeldNumbers,
@@ -46,13 +49,13 @@ export function renewedHolder(
   return isHeld(head, held) && head.holder !== undefined ? { ...head.holder, leaseEnd } : undefined;
 }
 
-/** The counts of a released turn: attempts that began, and the hand-overs to add. */
+/** The counts of a released turn: attempts that have started, and hand-overs to add. */
 interface ReleasedCounts {
   readonly attempts: number;
   readonly addedHandOvers: 0 | 1;
 }
 
-/** The counts of a turn after its release in an attempt. Undefined if the turn is over. */
+/** Returns the counts of a turn after its release. Undefined if the turn is over. */
 export function releasedCounts(how: ReleaseHow, attempt: number): ReleasedCounts | undefined {
   switch (how) {
     case 'done':
@@ -66,12 +69,12 @@ export function releasedCounts(how: ReleaseHow, attempt: number): ReleasedCounts
   }
 }
 
-/** True if a node can claim a turn of the task after a release that leaves so many messages waiting. */
+/** True if a node can claim a turn of the task after a release. `waiting`: number of waiting messages. */
 export function isReadyAfterRelease(how: ReleaseHow, waiting: number): boolean {
   return how !== 'done' || waiting > 0;
 }
 
-/** True if a node can claim a turn of the task after an append that leaves so many messages waiting. */
+/** True if a node can claim a turn of the task after an append. `waiting`: number of waiting messages. */
 export function isReadyAfterAppend(
   { authority, endsTurn }: Partial<Pick<AppendRequest, 'authority' | 'endsTurn'>>,
   waiting: number,

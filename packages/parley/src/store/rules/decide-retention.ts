@@ -1,6 +1,6 @@
 import type { SweepTimes } from './retention.js';
 
-/** True if the log of a finished task may go. A pending delivery keeps it as long as the task stays. */
+/** True if the log of a finished task may be deleted. A pending delivery keeps it until the task is deleted. */
 export function isLogSwept(
   { endedAt, isPending }: { readonly endedAt: number; readonly isPending: boolean },
   { finishedBefore, logsBefore }: SweepTimes,
@@ -9,8 +9,9 @@ export function isLogSwept(
 }
 
 /**
- * The cut of a log that is too long, although its task goes on: the older half goes, but never the last record.
- * `records` come oldest first. Each may be a row of several: `seq` is the last one.
+ * Returns the records to delete from the log of an open task that exceeds its limit: the older half, but never the last
+ * record.
+ * `records` come oldest first. A row may contain several: `seq` is the last one.
  */
 export function olderHalf(
   records: Iterable<{ readonly seq: number; readonly bytes: number }>,

@@ -1,17 +1,17 @@
 import type { DeliveryKey, DeliveryQueue } from '../push-storage.js';
 
-/** The part of a queue of deliveries on which every decision about it rests. Times are ms of the storage's clock. */
+/** The part of a delivery queue that decisions need. Times are ms of the storage's clock. */
 export interface DeliveryHead {
   /** Sequence number of the last settled record. */
   readonly position: number;
-  /** Set exactly if records are pending and the queue is not parked. */
+  /** Set if and only if records are pending and the queue is not parked. */
   readonly dueAt: number | undefined;
   readonly attempts: number;
   readonly lastStatus: number | undefined;
   readonly parked: string | undefined;
   readonly epoch: number;
   readonly holder: { readonly node: string; readonly leaseEnd: number } | undefined;
-  /** The text that the last failed attempt has left for the spans of the next one. */
+  /** The trace text of the last failed attempt, for the spans of the next one. */
   readonly trace: string | undefined;
 }
 
@@ -23,7 +23,7 @@ export interface DeliveryLog {
   readonly last: number;
 }
 
-/** The columns of a head in a table. `null` stands for what is absent. */
+/** The columns of a head in a table. `null` means absent. */
 export interface DeliveryHeadRow {
   readonly position: number;
   readonly due: number | null;
@@ -36,7 +36,7 @@ export interface DeliveryHeadRow {
   readonly trace: string | null;
 }
 
-/** The head of a row. */
+/** Returns the head of a row. */
 export function deliveryHeadOf(row: DeliveryHeadRow): DeliveryHead {
   const { position, due, attempts, status, parked, epoch, node, leaseEnd, trace } = row;
   return {
@@ -51,14 +51,14 @@ export function deliveryHeadOf(row: DeliveryHeadRow): DeliveryHead {
   };
 }
 
-/** The values of a head, in the order of `DeliveryHeadRow`. */
+/** Returns the values of a head, in the order of `DeliveryHeadRow`. */
 export function deliveryValues(head: DeliveryHead): readonly (string | number | null)[] {
   const { position, dueAt = null, attempts, lastStatus = null, parked = null, epoch, holder, trace = null } = head;
   const { node = null, leaseEnd = null } = holder ?? {};
   return [position, dueAt, attempts, lastStatus, parked, epoch, node, leaseEnd, trace];
 }
 
-/** A queue as lists show it. `last`: the last record of its task. */
+/** Returns a queue for a list. `last`: the last record of its task. */
 export function deliveryQueue({ key, configId }: DeliveryKey, head: DeliveryHead, last: number): DeliveryQueue {
   const { position, attempts, dueAt, lastStatus, parked } = head;
   return {

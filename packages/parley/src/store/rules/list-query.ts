@@ -2,20 +2,20 @@ import type { Task } from '../../model/task.js';
 import { ShapedTask } from '../../task/shaped-task.js';
 import type { TaskQuery } from '../task-storage.js';
 
-/** The time of a task by which a list is bounded or ordered. */
+/** The time of a task that filters or orders a list. */
 export type ListTime = TaskQuery['orderBy'];
 
-/** The bounds of a query, each as a condition on a time. A database renders them, memory computes them. */
+/** The time filters of a query. A database renders them as SQL, memory evaluates them. */
 export const LIST_BOUNDS = [
   { name: 'statusAfter', time: 'status', operator: '>=' },
   { name: 'createdAfter', time: 'created', operator: '>' },
   { name: 'createdBefore', time: 'created', operator: '<' },
 ] as const;
 
-/** A bound with its value, in ms since the epoch. */
+/** A time filter with its value, in ms since the epoch. */
 type ListBound = (typeof LIST_BOUNDS)[number] & { readonly value: number };
 
-/** The bounds that a query has. */
+/** Returns the time filters of a query. */
 export function boundsOf(query: TaskQuery): readonly ListBound[] {
   return LIST_BOUNDS.flatMap((bound) => {
     const value = query[bound.name];
@@ -23,7 +23,7 @@ export function boundsOf(query: TaskQuery): readonly ListBound[] {
   });
 }
 
-/** True if a task is within a bound. */
+/** True if a time passes a filter. */
 export function isWithin({ operator, value }: ListBound, time: number): boolean {
   switch (operator) {
     case '>=':
@@ -35,12 +35,12 @@ export function isWithin({ operator, value }: ListBound, time: number): boolean 
   }
 }
 
-/** True for a bound beyond which no task of a list is within it: lists show the newest first. */
+/** True if no later task of a list, newest first, can pass the filter once one has failed it. */
 export function isLast({ time, operator }: Omit<ListBound, 'value'>, orderBy: ListTime): boolean {
   return time === orderBy && operator !== '<';
 }
 
-/** A task without the members that a page does not show. */
+/** Returns a task without the members that the query excludes. */
 export function taskOfPage(task: Task, query: Pick<TaskQuery, 'artifacts' | 'history'>): Task {
   const { id, contextId, status, artifacts, history, metadata } = task;
   return new ShapedTask({

@@ -229,7 +229,7 @@ describe('an idempotency key', () => {
   });
 });
 
-/** A storage of one task that does nothing but apply the rules. */
+/** A storage of one task that only applies the rules. */
 class OneTask {
   head = headOf();
   now = 0;

@@ -12,8 +12,8 @@ export interface Holder {
 }
 
 /**
- * The part of a task on which every decision about it rests. A storage loads it, asks a rule of this folder, and writes
- * the decision of the rule together with the data of the call. A storage decides nothing by itself.
+ * The part of a task that every decision needs. A storage loads it, calls a rule of this folder, and writes the
+ * decision together with the data of the call. A storage contains no rules of its own.
  */
 export interface TaskHead {
   /** Absent or `null` if the task has no context. */
@@ -23,22 +23,25 @@ export interface TaskHead {
   /** Sequence number of the last record. */
   readonly seq: number;
   readonly epoch: number;
-  /** Number of the turn that was accepted last. */
+  /** Number of the latest accepted turn. */
   readonly turns: number;
-  /** Number of the last turn that has written a record; 0 if none has. */
+  /** Number of the last turn that has written a record; 0 if none. */
   readonly began: number;
-  /** The turns that wait or run, in order. Only the first one can have a holder. */
+  /** The waiting and running turns, in order. Only the first one can have a holder. */
   readonly queue: readonly { readonly turn: number }[];
   readonly holder: Holder | undefined;
 }
 
-/** The new turn of an accepted message. `holder` is set if the turn is claimed; `epoch` is that of the task then. */
+/**
+ * The new turn of an accepted message. `holder` is set if the turn is claimed; `epoch` is then the new epoch of the
+ * task.
+ */
 export interface AcceptedTurn {
   readonly kind: 'accepted';
   readonly turn: number;
   readonly epoch: number;
   readonly holder: Holder | undefined;
-  /** Attempts that count from the beginning: a turn that its own acceptance claims counts as begun. */
+  /** Initial number of started attempts: 1 for a turn that its acceptance claims. */
   readonly attempts: 0 | 1;
   /** True if a node can claim a turn of the task now: no node holds one. */
   readonly isReady: boolean;
@@ -51,24 +54,24 @@ export interface AppendedHead {
   readonly epoch: number;
   readonly began: number;
   readonly holder: Holder | undefined;
-  /** The turn that leaves the queue, or all of them. */
+  /** The turn to remove from the queue, or all of them. */
   readonly drops: number | 'all' | undefined;
-  /** The turn that appends. Its checkpoint is kept. Absent for an append from outside. */
+  /** The turn that appends. Its checkpoint is stored. Absent for an append from outside. */
   readonly writer: number | undefined;
 }
 
-/** The part of a held turn that its node names with each call. */
+/** The numbers that identify a held turn in each call of its node. */
 export interface HeldNumbers {
   readonly turn: number;
   readonly epoch: number;
 }
 
-/** True while the lease of a node on the task lasts. */
+/** True if a node has a valid lease on the task. */
 export function isRunning({ holder }: Pick<TaskHead, 'holder'>, now: number): boolean {
   return holder !== undefined && holder.leaseEnd > now;
 }
 
-/** A task with the numbers of its head. */
+/** Returns a task with the values of its head. */
 export function storedTask(
   { scope, task }: { readonly scope: Scope; readonly task: Task },
   head: Pick<TaskHead, 'seq' | 'epoch' | 'holder'> & { readonly createdAt: number },
@@ -78,7 +81,7 @@ export function storedTask(
   return { scope, task, seq, epoch, running: isRunning(head, now), heldTurn: holder?.turn ?? 0, createdAt };
 }
 
-/** The facts of a task for a list of all owners. */
+/** Returns the fields of a task for a list of all owners. */
 export function factsOfTask(
   key: TaskKey,
   head: Pick<TaskHead, 'contextId' | 'seq' | 'holder'> & Pick<OwnedTask, 'state' | 'createdAt'>,
@@ -89,12 +92,12 @@ export function factsOfTask(
   return { key, contextId, state, statusTime, createdAt, seq, ...lease };
 }
 
-/** Count of turns that wait and have no holder. */
+/** Returns the number of waiting turns without a holder. */
 export function waitingIn({ queue, holder }: Pick<TaskHead, 'queue' | 'holder'>): number {
   return queue.length - (holder === undefined ? 0 : 1);
 }
 
-/** Count of turns that wait and have no holder after a change. */
+/** Returns the number of waiting turns without a holder after a change. */
 export function waitingAfter(
   { queue }: Pick<TaskHead, 'queue'>,
   { drops, holder }: Pick<AppendedHead, 'drops' | 'holder'>,
@@ -103,12 +106,12 @@ export function waitingAfter(
   return waitingIn({ queue: queue.filter(({ turn }) => turn !== drops), holder });
 }
 
-/** True if a node still holds this turn: no claim and no forced write has overtaken it. */
+/** True if the node still holds this turn: no claim or forced write came after it. */
 export function isHeld(head: Pick<TaskHead, 'holder' | 'epoch'>, held: HeldNumbers): boolean {
   return head.holder?.turn === held.turn && head.epoch === held.epoch;
 }
 
-/** The holder of a turn under a lease that begins now. */
+/** Returns the holder of a turn with a lease that starts now. */
 export function holderOf(turn: number, { node, leaseMs }: Lease, now: number): Holder {
   return { turn, node, leaseEnd: now + leaseMs };
 }

@@ -1,14 +1,13 @@
 import type { StorageLoad } from '../task-storage.js';
 
-/** Turns that can arrive within one ms before their places run ahead of the clock. */
+/** Maximum number of turns per ms. With more, places run ahead of the clock. */
 export const PLACES_PER_MS = 1_024;
-/** Places below this were given without a time. */
+/** Places below this come from versions that stored no time. */
 const FIRST_TIMED = 2 ** 40;
 
 /**
- * Returns the place of a turn that arrives now. Places grow from one turn of a storage, or of its partition, to the
- * next. They contain the time of arrival, so that the first one tells how long the oldest message waits. Scripts of
- * databases compute the same.
+ * Returns the place of a turn that arrives now. Places increase within a storage, or within a partition. They contain
+ * the time of arrival, so the first place gives the age of the oldest message. Database scripts use the same formula.
  */
 export function nextPlace(last: number, now: number): number {
   return Math.max(last + 1, now * PLACES_PER_MS);
@@ -19,7 +18,7 @@ export function arrivalAt(place: number | null | undefined): number | undefined 
   return typeof place === 'number' && place >= FIRST_TIMED ? Math.floor(place / PLACES_PER_MS) : undefined;
 }
 
-/** Times of the oldest work that waits: the arrival of a message, and the next attempt of a delivery. */
+/** Times of the oldest waiting work: the arrival of a message, and the next attempt of a delivery. */
 interface OldestTimes {
   readonly arrived: number | null | undefined;
   readonly due: number | null | undefined;

@@ -16,7 +16,7 @@ import { writeHolder } from './task-turns.js';
 import type { AcceptResult, AcceptWrite, CreateWrite, WriteResults } from './write-requests.js';
 import type { WriteTables } from './write-tables.js';
 
-/** The rows that a message is written to. */
+/** The rows that an acceptance writes. */
 class MessageRows implements MessageTables<HeadRow, KeyAt, AcceptWrite> {
   readonly #tables: WriteTables;
 
@@ -49,7 +49,7 @@ class MessageRows implements MessageTables<HeadRow, KeyAt, AcceptWrite> {
 
   addTurn(head: HeadRow, turn: AcceptedTurn, write: AcceptWrite, now: number): void {
     const { sql, heads } = this.#tables;
-    // Its turns are claimed only after the file was opened again: the message would wait for that.
+    // Turns of this task are not claimed until the file is opened again, so the message would wait until then.
     if (sql.isAside(head.pk)) throw new Error(`task ${write[3]} cannot be read`);
     this.#insertTurn(head, turn, write, now);
     head.turns = turn.turn;
@@ -85,13 +85,13 @@ class MessageRows implements MessageTables<HeadRow, KeyAt, AcceptWrite> {
   }
 }
 
-/** Takes a message in, with its task if that is new. */
+/** Accepts a message, with its task if that is new. */
 export function accept(tables: WriteTables, write: AcceptWrite): AcceptResult {
   if (isBlocked(tables, write[1], write[2])) return ['blocked'];
   return resultOf(acceptMessage(new MessageRows(tables), messageAt(tables, write), write[2]));
 }
 
-/** The answer to a message that was taken in, when its caller missed the answer. */
+/** Returns the answer to an accepted message whose first answer was lost. */
 export function acceptedBefore(tables: WriteTables, write: AcceptWrite): AcceptResult | undefined {
   const { head, request } = messageAt(tables, write);
   const earlier = head && acceptedMessage(new MessageRows(tables), head, write, request.claim);
@@ -137,7 +137,7 @@ export function create(tables: WriteTables, [, { scope, now, taskId, task }]: Cr
   return true;
 }
 
-/** True for a task that was put there, when the answer was lost. */
+/** True for a task that was created by a call whose answer was lost. */
 export function createdBefore(tables: WriteTables, [, { scope, taskId, task }]: CreateWrite): true | undefined {
   const head = tables.heads.find(scope, taskId);
   if (head?.seq !== 1) return undefined;

@@ -13,7 +13,7 @@ import type { WriteTables } from './write-tables.js';
 
 const INSERT = `INSERT INTO task_record VALUES (${RECORD_KEY}, ?, ?, ?, ?)`;
 
-/** The rows that records are written to. */
+/** The rows that an append writes. */
 class RecordRows implements RecordTables<HeadRow, AppendWrite> {
   readonly #tables: WriteTables;
 
@@ -47,7 +47,7 @@ class RecordRows implements RecordTables<HeadRow, AppendWrite> {
   }
 }
 
-/** Adds records to the log of a task, if the writer has the right to. */
+/** Appends records to the log of a task, if the writer still has the right to. */
 export function append(tables: WriteTables, write: AppendWrite): AppendResult {
   const [, scope, taskId, now, authority, after, state, , , , , endsTurn, rows] = write;
   const request = { authority, after, count: countOf(rows), ends: isEndState(state), endsTurn: endsTurn ?? undefined };
@@ -57,7 +57,7 @@ export function append(tables: WriteTables, write: AppendWrite): AppendResult {
   return isDue || isReady ? ['appended', outcome.waiting, isDue, isReady] : ['appended', outcome.waiting];
 }
 
-/** True if the log ends with just these records. An earlier append may have had other rows for them. */
+/** True if the log ends with these records. The earlier append may have grouped them into other rows. */
 function endsWith({ sql }: WriteTables, head: HeadRow, [, , , , , after, , , , , , , rows]: AppendWrite): boolean {
   let last = after;
   const wanted = rows.map(([turn, records, event, history, metadata]): RecordRow => {
@@ -87,7 +87,7 @@ function countOf(rows: readonly RecordRowFields[]): number {
   return rows.reduce((sum, [, records]) => sum + records, 0);
 }
 
-/** Applies what was decided to the row of the task. Few columns change while an artifact streams. */
+/** Writes the new head to the row of the task. Few columns change while an artifact streams. */
 function writeHead(
   tables: WriteTables,
   head: HeadRow,

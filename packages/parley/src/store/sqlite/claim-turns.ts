@@ -5,7 +5,7 @@ import { writeHolder } from './task-turns.js';
 import type { ClaimedTurn, ClaimResult, ClaimWrite, ScopeFields } from './write-requests.js';
 import type { WriteTables } from './write-tables.js';
 
-/** A task with a turn that may be claimed, read without the texts that may be damaged. */
+/** A task with a turn that may be claimable, read without its long texts, which may be damaged. */
 interface Owner {
   readonly agent: string;
   readonly tenant: string;
@@ -15,11 +15,11 @@ interface Owner {
   readonly held: number | null;
   readonly node: string | null;
   readonly leaseEnd: number | null;
-  /** About what its records take. */
+  /** Approximate bytes of its records. */
   readonly bytes: number;
 }
 
-/** A turn as the table of executions has it. */
+/** A row of the table of turns. */
 interface Place {
   readonly task: number;
   readonly turn: number;
@@ -42,16 +42,14 @@ interface ExecutionRow {
 
 const OWNER = `SELECT a.name AS agent, s.tenant, s.owner, t.id, t.epoch, t.held, t.node, t.lease_end AS leaseEnd, t.bytes
   FROM task t JOIN scope s ON s.pk = t.scope JOIN agent a ON a.pk = t.agent WHERE t.pk = ?`;
-// Both read no row that may be damaged: the index has all of these columns, and they come before the long ones.
+// Neither reads a row that may be damaged: the index contains all of these columns, and in the table they come before
+// the long ones.
 const READY = `SELECT task, turn, place FROM execution INDEXED BY execution_ready
   WHERE ready = 1 AND place > ? ORDER BY place ${LIMIT}`;
 const NOT_READY = 'SELECT task, turn, place FROM execution WHERE ready = 0';
 const READ_AT_ONCE = 200;
 
-/**
- * Gives turns that no node runs to a node. A turn that cannot be read is set aside and keeps no other from being
- * claimed.
- */
+/** Claims turns for a node. A turn that cannot be read is skipped, and does not block others. */
 export function claim(tables: WriteTables, [, write]: ClaimWrite): ClaimResult {
   const { now, node, leaseMs, agents, limit, maxBytes, holds } = write;
   const request = { node, leaseMs, agents, limit, maxBytes, ...(holds && { holds }) };
@@ -71,7 +69,7 @@ export function claim(tables: WriteTables, [, write]: ClaimWrite): ClaimResult {
   return { turns: claims, more };
 }
 
-/** The turns that this very claim has given out before, when its answer was lost. */
+/** Returns the turns that the same call has claimed before, if its answer was lost. */
 export function claimedBefore(tables: WriteTables, [, write]: ClaimWrite): ClaimResult | undefined {
   const { now, node, leaseMs, agents, task } = write;
   const turns = notReady(tables).flatMap((place) => {
@@ -104,7 +102,7 @@ function heldTurn({ sql }: WriteTables, row: Owner, { holder, pk, epoch, began }
   return { scope, taskId: row.id, epoch, turn, attempt: attempt + 1, handOvers, began, ...texts };
 }
 
-/** The first turns that may be free, oldest first. */
+/** The first turns that may be claimable, oldest first. */
 function* candidates(tables: WriteTables, { task, now }: ClaimWrite[1]): Generator<Candidate, void> {
   if (task !== null) {
     const head = tables.heads.find(...task);
@@ -125,7 +123,7 @@ function* candidates(tables: WriteTables, { task, now }: ClaimWrite[1]): Generat
   for (; next !== undefined; next = lost.shift()) yield next;
 }
 
-/** Turns whose lease has ended, oldest first. */
+/** Turns whose lease has expired, oldest first. */
 function lostPlaces(tables: WriteTables, now: number): Candidate[] {
   const found: Candidate[] = [];
   let nextLeaseEnd = Number.POSITIVE_INFINITY;
@@ -160,7 +158,7 @@ function notReady({ sql }: WriteTables): readonly Place[] {
   return sql.all<Place>(NOT_READY).sort((a, b) => a.place - b.place);
 }
 
-/** The owner of a task, unless the task is set aside. */
+/** The owner of a task, unless its rows are skipped as damaged. */
 function ownerOf({ sql }: WriteTables, task: number): Owner | undefined {
   return sql.apart(task, () => sql.get<Owner>(OWNER, task));
 }

@@ -1,11 +1,11 @@
 import type { WriteTables } from './write-tables.js';
 
-/** The task that is alone in its context; takes the scope and the id of the context. */
+/** Condition for the only task of a context. Values: the scope, and the id of the context. */
 export const ALONE = 'scope = ? AND context_id = ? AND context IS NULL';
 
 /**
- * The number of a context that gets one more task. `null` if no task is in it: it gets its row and its number with the
- * second one.
+ * Returns the number of a context for one more task, and counts it. `null` for the first task: a context gets its row
+ * and its number with its second task.
  */
 export function joinContext({ sql, counters }: WriteTables, scope: number, id: string): number | null {
   const known = sql.get<{ number: number }>(
@@ -22,7 +22,7 @@ export function joinContext({ sql, counters }: WriteTables, scope: number, id: s
   return number;
 }
 
-/** Counts one task less in a context with a row. */
+/** Subtracts a task from a context with a row. */
 export function leaveContext({ sql }: WriteTables, scope: number, id: string): void {
   const left = sql.get<{ tasks: number }>(
     'UPDATE context SET tasks = tasks - 1 WHERE scope = ? AND id = ? RETURNING tasks',

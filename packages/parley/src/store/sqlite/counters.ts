@@ -4,21 +4,21 @@ import type { Statements } from './statements.js';
 
 const ADD_TASKS = 'INSERT INTO task_count VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET tasks = tasks + excluded.tasks';
 
-/** Counts that the writer keeps beside the tables: tasks by state, sizes of logs and keys, and the last numbers. */
+/** Counts that the writer caches: tasks by state, sizes of logs and keys, and the last numbers. */
 export class Counters {
-  /** The idempotency keys, by `lasting`: each of the two has limits of its own. */
+  /** The sizes of the idempotency keys, by `lasting`: each of the two has its own limits. */
   readonly remembered: readonly [passing: RememberedSizes, lasting: RememberedSizes];
   readonly #sql: Statements;
-  /** Changes to the counters of tasks that are still to be written, by `scope state`. */
+  /** Unwritten changes of the counters of tasks, by `scope state`. */
   readonly #tasks = new Map<string, number>();
-  /** About what the records of all finished tasks take, and how that changes with this transaction. */
+  /** Approximate bytes of the records of all finished tasks, and the change by this transaction. */
   #logBytes: number;
   #logChange = 0;
   #lastTask: number;
   #lastContext: number;
   #lastPlace: number;
   #lastEnded: number;
-  /** No lease ends before this. */
+  /** The earliest end of a lease: no lease ends before it. */
   nextLeaseEnd = 0;
 
   constructor(sql: Statements) {
@@ -34,7 +34,7 @@ export class Counters {
     this.remembered = [new RememberedSizes(sql, 0), new RememberedSizes(sql, 1)];
   }
 
-  /** Writes the counters of tasks, in the transaction that changed them. */
+  /** Writes the counters of tasks, in the same transaction as the tasks. */
   write(): void {
     for (const [key, tasks] of this.#tasks) {
       if (tasks === 0) continue;
@@ -43,14 +43,14 @@ export class Counters {
     }
   }
 
-  /** The transaction is committed. */
+  /** Must be called after a commit. */
   committed(): void {
     this.#logBytes += this.#logChange;
     for (const sizes of this.remembered) sizes.committed();
     this.#forgetChanges();
   }
 
-  /** The transaction is undone. */
+  /** Must be called after a rollback. */
   rolledBack(): void {
     for (const sizes of this.remembered) sizes.rolledBack();
     this.#forgetChanges();
@@ -76,7 +76,7 @@ export class Counters {
     return this.#lastPlace;
   }
 
-  /** The time at which a task that ends now has ended: never before one that ended earlier. */
+  /** Returns the end time of a task that ends now: never before the end of an earlier task. */
   endTime(now: number): number {
     this.#lastEnded = Math.max(this.#lastEnded, now);
     return this.#lastEnded;
@@ -87,22 +87,22 @@ export class Counters {
     this.#tasks.set(key, (this.#tasks.get(key) ?? 0) + by);
   }
 
-  /** Takes note of a lease: claims look for ended ones only after the first of them may have ended. */
+  /** Records the end of a lease. Claims look for expired leases only after the earliest one. */
   noteLease(end: number): void {
     this.nextLeaseEnd = Math.min(this.nextLeaseEnd, end);
   }
 
-  /** About what the records of all finished tasks take. */
+  /** Approximate bytes of the records of all finished tasks. */
   get finishedLogBytes(): number {
     return this.#logBytes + this.#logChange;
   }
 
-  /** The records of a finished task have come to this, or have gone. */
+  /** Adds the bytes of the records of a finished task, or subtracts deleted ones. */
   changeFinishedLogs(bytes: number): void {
     this.#logChange += bytes;
   }
 
-  /** Corrects what a clock that was ahead has written: no task has ended later than now. */
+  /** Corrects end times that are later than now, after a clock was ahead. */
   setClockBack(now: number): void {
     if (this.#lastEnded <= now) return;
     this.#sql.run('UPDATE task SET ended = ? WHERE ended > ?', now, now);
@@ -110,7 +110,7 @@ export class Counters {
     this.#lastEnded = now;
   }
 
-  /** The logs of all tasks that ended before this are gone. */
+  /** The time before which no finished task has a log. */
   sweptUntil(): number {
     return Number(this.#sql.get<{ value: string }>("SELECT value FROM meta WHERE name = 'swept'")?.value ?? 0);
   }

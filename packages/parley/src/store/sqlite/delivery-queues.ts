@@ -58,7 +58,7 @@ const OWNER = `SELECT a.name AS agent, s.tenant, s.owner, t.id, t.seq AS last, t
   WHERE t.pk = ? AND c.id = ?`;
 const ROWS = `SELECT ${ROW_COLUMNS} FROM task_record WHERE ${AFTER_SEQ} ORDER BY key`;
 
-/** Adds or renews the queue of a configuration that is new or has changed. A new queue begins behind `position`. */
+/** Inserts or updates the queue of a new or changed configuration. A new queue begins after `position`. */
 export function putQueue(
   tables: WriteTables,
   head: HeadRow,
@@ -78,7 +78,7 @@ export function putQueue(
   head.hasDeliveries = true;
 }
 
-/** Removes the queue of a configuration. */
+/** Deletes the queue of a configuration. */
 export function dropQueue({ sql }: WriteTables, head: HeadRow, config: string): void {
   sql.run('DELETE FROM push_delivery WHERE task = ? AND config = ?', head.pk, config);
   head.hasDeliveries = sql.get('SELECT 1 FROM push_delivery WHERE task = ? LIMIT 1', head.pk) !== undefined;
@@ -127,18 +127,18 @@ class QueueRows implements QueueTables<QueueRow>, DueTables<QueueRow, ClaimedDel
   }
 }
 
-/** Marks the queues of a task that got records. True if a queue became due. */
+/** Makes the queues of a task due after an append. Returns true if a queue became due. */
 export function markDue(tables: WriteTables, { pk }: HeadRow, now: number): boolean {
   const rows = tables.sql.all<QueueRow>(`${QUEUES} WHERE task = ?`, pk);
   return makeDue(new QueueRows(tables), rows, now);
 }
 
-/** Gives queues that are due to a node. */
+/** Claims due queues for a node. */
 export function claimDeliveries(tables: WriteTables, write: ClaimDeliveriesWrite): ClaimDeliveriesResult {
   return handOut(tables, write, undefined);
 }
 
-/** The queues that this very claim has given out before, when its answer was lost. */
+/** Returns the queues that the same call has claimed before, if its answer was lost. */
 export function deliveriesClaimedBefore(
   tables: WriteTables,
   write: ClaimDeliveriesWrite,
@@ -157,7 +157,7 @@ function handOut(
   const { now, limit } = request;
   const rows = new QueueRows(tables);
   const found = dueRows(tables, request);
-  // A claim changes the rows, so that they are read before it.
+  // Read before the claim, which changes the rows.
   const due: QueueRow[] = [];
   for (const row of isOwn === undefined ? freeQueues(rows, found, now) : found) {
     if (due.length > limit) break;
@@ -167,7 +167,7 @@ function handOut(
   return claimQueues(rows, { due, demand }, now);
 }
 
-/** The queues of some agents that are due, also those that a node holds. */
+/** The due queues of some agents, including those that a node holds. */
 function* dueRows(
   { sql, heads }: WriteTables,
   { now, agents }: Pick<ClaimDeliveriesWrite[1], 'now' | 'agents'>,
@@ -178,7 +178,7 @@ function* dueRows(
   }
 }
 
-/** Settles an attempt. */
+/** Stores the outcome of an attempt. */
 export function settleDelivery(
   tables: WriteTables,
   [, { queue, now, epoch, outcome }]: SettleDeliveryWrite,
@@ -194,7 +194,7 @@ export function replayDelivery(
   return replayQueue(new QueueRows(tables), { queue: find(tables, queue), from }, now);
 }
 
-/** Gives up the pending records of a queue. */
+/** Drops the pending records of a queue. */
 export function purgeDelivery(tables: WriteTables, [, { queue, now }]: PurgeDeliveryWrite): boolean {
   return purgeQueue(new QueueRows(tables), find(tables, queue), now);
 }

@@ -4,21 +4,21 @@ import { StorageError } from '../../errors/storage-error.js';
 import { unreadableReason } from '../../errors/unreadable-task-error.js';
 import { LostFileError } from './opened-files.js';
 
-/** A row was set aside: the transaction is to begin anew without it. Never leaves the writer. */
+/** A damaged row was found: the transaction must restart without it. Never leaves the writer. */
 export class DamagedRowError extends Error {
   override readonly name = 'DamagedRowError';
 }
 
-/** A fault of a file. */
+/** An error of the file or the disk. */
 interface FileFault {
-  /** The fault, and the remedy. */
+  /** The cause and the remedy. */
   readonly text: string;
-  /** It is the state of the disk or the file, which may pass: no call is to blame. */
+  /** True for a state of the disk or the file that may end. No call caused it. */
   readonly passing: boolean;
 }
 
 const FULL = 'there is no space left on its disk: make room';
-/** With less than this SQLite cannot even make its smallest file. */
+/** SQLite cannot create even its smallest file with less free space than this, in bytes. */
 const TIGHT = 65_536;
 const READ_ONLY = 'it is on a file system that is read-only: mount that for writing, or name a file elsewhere';
 const DENIED = 'this user may not write it: change its owner or its permissions';
@@ -57,32 +57,32 @@ const SYSTEM_FAULTS: Readonly<Record<string, string>> = {
   EPERM: DENIED,
 };
 
-/** The meaning of an error for the file, for operators. */
+/** Describes an error of the file for operators. */
 export function fileFault(path: string, error: unknown): FileFault {
   if (error instanceof LostFileError) return { text: error.message, passing: true };
   if (!(error instanceof Error) || error instanceof SyntaxError)
     return { text: unreadableReason(error), passing: false };
   const primary = primaryCode(error);
-  // On a full disk the files beside the database fail in other ways.
+  // On a full disk, writes to the log or the index of the log fail with a general I/O error.
   const known = FAULTS.get(primary === IO_ERROR && isFull(path) ? NO_ROOM : (primary ?? 0));
   if (known !== undefined) return { ...known, text: `${known.text} (${error.message})` };
   const system = SYSTEM_FAULTS[String((error as { readonly code?: unknown }).code)];
   return { text: system ?? error.message, passing: system !== undefined };
 }
 
-/** True if an error says that a row is damaged: neither the disk, the file as a whole nor a lock is to blame. */
+/** True if an error means a damaged row, and not a fault of the disk, the whole file or a lock. */
 export function isDamage(error: unknown): boolean {
   if (!(error instanceof Error) || error instanceof DamagedRowError) return false;
   const primary = primaryCode(error);
   return primary === undefined || primary === CORRUPT;
 }
 
-/** True if an operation failed because another process holds a lock on the file. */
+/** True if another process holds a lock on the file. */
 export function isLocked(error: unknown): boolean {
   return error instanceof Error && primaryCode(error) === BUSY;
 }
 
-/** SQLite's primary result code of an error. */
+/** Returns SQLite's primary result code of an error. */
 function primaryCode(error: Error): number | undefined {
   const { errcode } = error as { readonly errcode?: unknown };
   return typeof errcode === 'number' ? errcode & 0xff : undefined;
@@ -98,14 +98,14 @@ function isFull(path: string): boolean {
 }
 
 /**
- * Looks for what SQLite would say no more of than that it cannot open the file.
- * @throws StorageError saying what is wrong.
+ * Checks a file for problems that SQLite would only report as "cannot open".
+ * @throws StorageError with the cause.
  */
 export function checkFile(path: string): void {
   const file = statSync(path, { throwIfNoEntry: false });
   if (file?.isDirectory()) throw new StorageError('it is a folder: name a file');
   if (file !== undefined && !file.isFile()) throw new StorageError('it is no ordinary file');
-  // SQLite looks for the log under the name it was given: through another one it would not see what is still in there.
+  // SQLite derives the name of the log from the name of the file: through another hard link it would miss the log.
   if (file !== undefined && file.nlink > 1) {
     throw new StorageError('it has several names (hard links), under which several servers could open it: copy it');
   }
@@ -114,8 +114,8 @@ export function checkFile(path: string): void {
 }
 
 /**
- * Looks whether a folder that is missing can be made, where the system would not say why not.
- * @throws StorageError saying what is wrong.
+ * Checks that a missing folder can be created, to report the cause if not.
+ * @throws StorageError with the cause.
  */
 export function checkMissingFolder(folder: string): void {
   const above = dirname(folder);

@@ -6,12 +6,13 @@ import { StorageError } from '../../errors/storage-error.js';
 import { checkMissingFolder } from './file-fault.js';
 import { loadSqlite } from './load-sqlite.js';
 
-/** Of two that come at the same moment, one has to wait until the other has given way. */
+/** If two processes start at the same time, one waits this long for the other to give up. */
 const PATIENCE_MS = 250;
 
 /**
- * Locks a database file against other processes until it is released or the process ends, even by a crash. It is a lock
- * of the operating system on a separate file. That file also names the holder, for the error of a second process.
+ * Locks a database file against other processes until it is released or the process ends, even by a crash. Uses a lock
+ * of the operating system on a separate file. That file also contains the process id of the holder, for the error of
+ * others.
  */
 export class FileLock {
   readonly #lock: DatabaseSync;
@@ -21,8 +22,8 @@ export class FileLock {
   }
 
   /**
-   * Takes the lock on a file at its real path. `what` is the word for it in the error.
-   * @throws StorageError when another server has it.
+   * Locks a file at its real path. `what`: its word in the error.
+   * @throws StorageError if another server holds the lock.
    */
   static take(path: string, what: 'file' | 'directory' = 'file'): FileLock {
     const { DatabaseSync } = loadSqlite();
@@ -47,7 +48,7 @@ export class FileLock {
   }
 }
 
-/** Leaves the number of this process in the file. On a full disk the lock is held all the same, without a name. */
+/** Writes the process id into the lock file. On a full disk the lock is held without it. */
 function sign(lock: DatabaseSync): void {
   lock.exec('PRAGMA locking_mode = EXCLUSIVE;');
   try {
@@ -71,17 +72,17 @@ function holderOf(path: string): string {
 }
 
 /**
- * Makes an empty file with mode 0600 if it is missing; an existing file keeps its mode. SQLite gives the `-wal` and
- * `-shm` files the mode of their database.
+ * Creates an empty file with mode 0600 if it is missing; an existing file keeps its mode. SQLite uses the mode of the
+ * database for its `-wal` and `-shm` files.
  */
 export function makePrivate(path: string): void {
   if (statSync(path, { throwIfNoEntry: false }) === undefined) closeSync(openSync(path, 'a', 0o600));
 }
 
-/** The one path of a file that may have several through symbolic links. Its folder is made if it is missing. */
+/** Returns the path of a file with symbolic links resolved. Creates its folder if it is missing. */
 export function realPath(path: string): string {
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) {
-    // A link to what is not there yet has no real path, but SQLite would follow it.
+    // A dangling link has no real path, but SQLite would follow it.
     if (statSync(path, { throwIfNoEntry: false }) === undefined)
       return realPath(resolve(dirname(path), readlinkSync(path)));
     return realpathSync(path);

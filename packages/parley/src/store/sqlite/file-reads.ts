@@ -5,7 +5,7 @@ import type { ReadTables } from './read-tables.js';
 import type { OpenFile } from './sqlite-file.js';
 import type { ReadRequest, ReadResults } from './worker-messages.js';
 
-/** The reads of a file: small ones on this thread, and others on a thread of their own. */
+/** Reads of a file: small ones on this thread, others on a separate thread. */
 export class FileReads {
   readonly #file: OpenFile;
 
@@ -13,7 +13,10 @@ export class FileReads {
     this.#file = file;
   }
 
-  /** Reads on this thread. @throws StorageError */
+  /**
+   * Reads on this thread.
+   * @throws StorageError
+   */
   here<R>(read: (tables: ReadTables) => R): R {
     try {
       return read(this.#file.tables);
@@ -23,7 +26,10 @@ export class FileReads {
     }
   }
 
-  /** Reads on this thread what a caller asked for by its task. @throws UnreadableTaskError, StorageError */
+  /**
+   * Reads data of one task on this thread.
+   * @throws UnreadableTaskError, StorageError
+   */
   ofTask<R>(taskId: string, read: (tables: ReadTables) => R): R {
     return this.here((tables) => {
       try {
@@ -36,7 +42,10 @@ export class FileReads {
     });
   }
 
-  /** Reads on the other thread. @throws StorageError */
+  /**
+   * Reads on the separate thread.
+   * @throws StorageError
+   */
   async apart<K extends keyof ReadResults>(
     _kind: K,
     request: ReadRequest & { readonly read: K },

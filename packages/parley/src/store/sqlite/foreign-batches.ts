@@ -3,17 +3,17 @@ import type { SqliteWriter } from './sqlite-writer.js';
 import type { ForeignBatches } from './worker-messages.js';
 import type { Settled, WriteRequest } from './write-requests.js';
 
-/** Requests for the writer in another process. V8 writes them in less time than JSON, whose texts need escapes. */
+/** Serializes requests for the writer in another process. Faster than JSON, whose strings need escapes. */
 export function packRequests(requests: readonly WriteRequest[]): Uint8Array {
   return serialize(requests);
 }
 
-/** Results from the writer in another process. */
+/** Parses results from the writer in another process. */
 export function unpackResults(bytes: Uint8Array): readonly Settled[] {
   return deserialize(bytes) as readonly Settled[];
 }
 
-/** Does the batches of other processes in one transaction, without those that may have been done already. */
+/** Executes the batches of other processes in one transaction. Skips requests that were executed already. */
 export function writeForeign(writer: SqliteWriter, { batches }: ForeignBatches, again: boolean): readonly Uint8Array[] {
   const requests = batches.map(([bytes]) => deserialize(bytes) as readonly WriteRequest[]);
   const isNew = (at: number) => !again && batches[at]?.[1] === false;

@@ -10,8 +10,8 @@ interface Entry extends Queued {
 }
 
 /**
- * Collects requests while the batch before them is being written, so that a commit serves all that wait for one. A
- * batch is bounded in bytes.
+ * Collects requests while the previous batch is being written, so that waiting requests share a commit. The bytes of a
+ * batch are limited.
  */
 export class GroupCommit {
   readonly #writer: OpenFile['writer'];
@@ -27,7 +27,10 @@ export class GroupCommit {
     this.#clock = clock;
   }
 
-  /** Resolves when the request is durable. Rejects with StorageError if it failed; the others of its batch are done. */
+  /**
+   * Resolves when the request is durable. Rejects with StorageError if it fails; a failure does not affect others of
+   * the batch.
+   */
   do<O extends WriteRequest>(request: O): Promise<WriteResults[O[0]]> {
     const { promise, resolve, reject } = Promise.withResolvers<WriteResults[O[0]]>();
     this.#queue.add({ request, bytes: bytesOf(request), resolve: resolve as Entry['resolve'], reject });
@@ -36,13 +39,13 @@ export class GroupCommit {
     return promise;
   }
 
-  /** Calls the watcher with the count of requests of each batch. The returned function ends that. */
+  /** Calls the watcher with the number of requests of each batch. The returned function removes the watcher. */
   watch(watcher: (requests: number) => void): () => void {
     this.#watchers.add(watcher);
     return () => this.#watchers.delete(watcher);
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no request is in progress. */
   async idle(): Promise<void> {
     if (this.#isBusy) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
   }
@@ -59,7 +62,7 @@ export class GroupCommit {
     for (const watcher of this.#watchers) watcher(batch.length);
     this.#writer.ask(batch.map(({ request }) => request)).then(
       (answer) => {
-        // The writer continues with the next batch before this thread reads the results.
+        // Sent first, so that the writer works while this thread reads the results.
         this.#send();
         settle(batch, answer as readonly Settled[]);
       },

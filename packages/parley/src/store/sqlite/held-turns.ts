@@ -27,7 +27,7 @@ import type {
 } from './write-requests.js';
 import type { WriteTables } from './write-tables.js';
 
-/** The rows of turns that wait or run. */
+/** The rows of waiting and running turns. */
 class TurnRows implements TurnTables<HeadRow, string, string> {
   readonly #tables: WriteTables;
 
@@ -71,12 +71,14 @@ class TurnRows implements TurnTables<HeadRow, string, string> {
   }
 }
 
-/** Counts the attempt that begins; false for a turn that is no longer held, or the request to cancel it, if any. */
+/**
+ * Counts an attempt at its start. Returns false if the node no longer holds the turn, or the request to cancel, if any.
+ */
 export function begin(tables: WriteTables, [, { turn, attempt }]: BeginWrite): HeldResult {
   return resultOf(beginTurn(new TurnRows(tables), { head: headOf(tables, turn), held: turn }, attempt));
 }
 
-/** Moves the ends of leases on, as far as they are still held. A damaged row fails no other turn. */
+/** Extends the leases that are still held. A damaged row affects no other turn. */
 export function renew(tables: WriteTables, [, { now, leaseMs, turns }]: RenewWrite): RenewResult {
   const rows = new TurnRows(tables);
   return turns.map((turn) =>
@@ -86,12 +88,12 @@ export function renew(tables: WriteTables, [, { now, leaseMs, turns }]: RenewWri
   );
 }
 
-/** Gives a turn up. */
+/** Releases a turn. */
 export function release(tables: WriteTables, [, { turn, attempt, how }]: ReleaseWrite): WriteResults['release'] {
   return releaseTurn(new TurnRows(tables), { head: headOf(tables, turn), held: turn, attempt }, how);
 }
 
-/** Gives up a turn that cannot be read, as if it had not been claimed. The next opening of the file frees it. */
+/** Releases a turn that cannot be read, and undoes its claim. It can be claimed again after the file was reopened. */
 export function leaveAside(tables: WriteTables, [, { turn, reason }]: LeaveAsideWrite): undefined {
   const head = headOf(tables, turn);
   if (head === undefined) return;
@@ -100,12 +102,12 @@ export function leaveAside(tables: WriteTables, [, { turn, reason }]: LeaveAside
   if (isTakenBack !== false) tables.sql.setAside(head.pk, reason);
 }
 
-/** Keeps a value for the next attempt; false for a turn that is no longer held. */
+/** Stores a value for the next attempt; false if the node no longer holds the turn. */
 export function keepCheckpoint(tables: WriteTables, [, { turn, checkpoint }]: CheckpointWrite): boolean {
   return saveCheckpoint(new TurnRows(tables), { head: headOf(tables, turn), held: turn }, checkpoint);
 }
 
-/** Keeps a request to cancel with the held turn, if there is one. */
+/** Stores a request to cancel with the held turn, if there is one. */
 export function requestCancel(tables: WriteTables, [, { scope, now, taskId, request }]: CancelWrite): CancelResult {
   const answer = askToCancel(new TurnRows(tables), { head: tables.heads.find(scope, taskId), request }, now);
   if (answer.kind === 'not-found') return answer;

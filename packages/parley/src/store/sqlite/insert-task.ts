@@ -6,19 +6,19 @@ import type { HeadRow } from './task-heads.js';
 import type { NewTaskFields, ScopeFields } from './write-requests.js';
 import type { WriteTables } from './write-tables.js';
 
-/** A task to be put there. */
+/** A task to insert. */
 interface Insertion {
   readonly scope: ScopeFields;
   readonly now: number;
   readonly taskId: string;
   readonly task: NewTaskFields;
-  /** Number of its turns, which follow. */
+  /** Number of its turns, which are inserted later. */
   readonly turns: 0 | 1;
   readonly epoch: number;
   readonly holder: Holder | undefined;
 }
 
-/** Writes a task with its first record; its id must be free. */
+/** Inserts a task with its first record; its id must be free. */
 export function insertTask(tables: WriteTables, insertion: Insertion): HeadRow {
   const { sql, heads, counters } = tables;
   const { scope, now, taskId, task, turns, epoch, holder } = insertion;
@@ -74,7 +74,7 @@ export function insertTask(tables: WriteTables, insertion: Insertion): HeadRow {
   return head;
 }
 
-/** Writes the whole task out as it is after its last record. */
+/** Writes the whole task as of its last record. */
 export function putSnapshot(
   { sql }: WriteTables,
   { pk, seq, status, metadata }: HeadRow,

@@ -15,20 +15,20 @@ interface Turn {
   readonly turn: number;
 }
 
-/** Voids all leases, whose nodes are gone. Their turns wait to be claimed again. */
+/** Ends all leases, because their processes have ended. Their turns can be claimed again. */
 export function voidLeases(tables: WriteTables): void {
   const { sql } = tables;
   for (const turn of sql.all<Turn>(FIRST_TURNS)) freeTurn(tables, turn);
   sql.apart('deliveries of push', () => sql.run(VOID_DELIVERIES));
 }
 
-/** Voids the leases of nodes that are not among these. */
+/** Ends the leases of all nodes that are not listed. */
 export function keepLeases(tables: WriteTables, [, nodes]: KeepLeasesWrite): readonly string[] {
   const { sql, heads } = tables;
   const kept = JSON.stringify(nodes);
   const turns = sql.all<Turn & { readonly agent: string }>(OTHER_TURNS, kept);
   for (const turn of turns) freeTurn(tables, turn);
-  // The rows of these tasks have changed beside their cache.
+  // The rows of these tasks have changed without their cache.
   if (turns.length > 0) heads.clear();
   const agents = sql.apart('deliveries of push', () => {
     const found = sql.all<{ readonly agent: string }>(OTHER_DELIVERIES, kept);

@@ -3,26 +3,28 @@ import type { TaskQuery } from '../task-storage.js';
 
 // Lists of tasks in SQLite. The table `task` has the columns `pk`, `id`, `status_time` and `created`.
 
-/** A limit that is a value of a statement. With a bare parameter, SQLite prepares the statement anew for each call. */
+/**
+ * The limit of a query as a bound value. With a bare parameter, SQLite would prepare the statement anew for each call.
+ */
 export const LIMIT = 'LIMIT ? + 0';
 
-/** SQL with its values. */
+/** SQL with its bound values. */
 export interface SqlPart {
   readonly sql: string;
   readonly values: readonly (string | number | null)[];
 }
 
-/** The part of an index that a list reads: one range for each state, or one for all states. */
+/** The part of an index that a list reads: one range per state, or one for all states. */
 export interface ListSource {
   readonly index: string;
   readonly ranges: readonly SqlPart[];
-  /** Conditions beyond the ranges. */
+  /** Conditions in addition to the ranges. */
   readonly rest: readonly SqlPart[];
 }
 
 const COLUMNS = { status: 'status_time', created: 'created' } as const;
 
-/** The bounds of a query as conditions. */
+/** Returns the time filters of a query as conditions. */
 export function boundParts(query: TaskQuery): readonly SqlPart[] {
   return boundsOf(query).map(({ time, operator, value }) => ({
     sql: `${COLUMNS[time]} ${operator} ?`,
@@ -31,8 +33,8 @@ export function boundParts(query: TaskQuery): readonly SqlPart[] {
 }
 
 /**
- * The statement that selects `pk`, `time` and `id` of the tasks that a page may show, and of the task behind them. It
- * reads the index alone.
+ * Returns the statement that selects `pk`, `time` and `id` of the tasks that may be on a page, plus one more. It reads
+ * only the index.
  */
 export function pageSql({ index, ranges, rest }: ListSource, query: TaskQuery): SqlPart {
   const { cursor, offset = 0, limit, orderBy } = query;
@@ -52,7 +54,7 @@ export function pageSql({ index, ranges, rest }: ListSource, query: TaskQuery): 
   };
 }
 
-/** The statements that count the tasks of a list as `total`, one for each range. */
+/** Returns the statements that count the tasks of a list as `total`, one per range. */
 export function countSql({ index, ranges, rest }: ListSource): readonly SqlPart[] {
   return ranges.map((range) => {
     const where = andSql([range, ...rest]);
@@ -60,7 +62,7 @@ export function countSql({ index, ranges, rest }: ListSource): readonly SqlPart[
   });
 }
 
-/** Conditions as one. */
+/** Joins conditions with AND. */
 export function andSql(parts: readonly SqlPart[]): SqlPart {
   return { sql: parts.map(({ sql }) => sql).join(' AND '), values: parts.flatMap(({ values }) => values) };
 }

@@ -1,12 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { StorageError } from '../../errors/storage-error.js';
 
-/** The part of Node's SQLite that this room uses. */
+/** The part of `node:sqlite` that this folder uses. */
 interface Sqlite {
   readonly DatabaseSync: typeof DatabaseSync;
 }
 
-/** True if the host has SQLite. */
+/** True if the runtime has `node:sqlite`. */
 export function hasSqlite(): boolean {
   try {
     loadSqlite();
@@ -17,9 +17,8 @@ export function hasSqlite(): boolean {
 }
 
 /**
- * Node's own SQLite. Loaded when a file is opened. Without the notice that it is experimental, which some releases
- * print to the terminal.
- * @throws StorageError if the host has none.
+ * Loads `node:sqlite`, without the warning of some releases that it is experimental. Called when a file is opened.
+ * @throws StorageError if the runtime does not have it.
  */
 export function loadSqlite(): Sqlite {
   const { emitWarning } = process;

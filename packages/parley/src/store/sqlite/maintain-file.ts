@@ -10,29 +10,29 @@ import { SCHEMA_VERSION } from './schema.js';
 /** The content of a database file. */
 export interface SqliteStatus {
   readonly path: string;
-  /** The form of its tables, and the newest one that this version knows. */
+  /** The version of its schema, and the newest one that this version supports. */
   readonly schema: number;
   readonly newestSchema: number;
   /** True if a server uses the file now. */
   readonly inUse: boolean;
-  /** With the log of what was written last. */
+  /** Includes the write-ahead log. */
   readonly bytes: number;
   /** Bytes that a vacuum would free. */
   readonly freeBytes: number;
-  /** The agents that have tasks in it, by their ids. */
+  /** The ids of the agents with tasks in it. */
   readonly agents: readonly string[];
   /** Tasks by state; states without any are left out. */
   readonly tasks: Readonly<Partial<Record<TaskState, number>>>;
   /** Events in the logs of tasks. */
   readonly records: number;
-  /** Turns that run or wait. */
+  /** Waiting and running turns. */
   readonly turns: number;
   readonly pushConfigs: number;
 }
 
 /**
- * Looks at a database file, also while a server has it; changes nothing.
- * @throws StorageError naming the file when it is not there or not ours.
+ * Reads the status of a database file, even while a server uses it; changes nothing.
+ * @throws StorageError with the path if the file is missing or belongs to another program.
  */
 export function sqliteStatus(path: string): SqliteStatus {
   if (typeof path !== 'string') refuseArgument('sqliteStatus', 'the path of a database file', path);
@@ -65,8 +65,8 @@ export function sqliteStatus(path: string): SqliteStatus {
 }
 
 /**
- * Brings a file that no server has to the newest form, as a server does when it starts.
- * @throws StorageError naming the file when it is not there, not ours, or in use.
+ * Migrates an unused file to the newest schema, as a server does at its start.
+ * @throws StorageError with the path if the file is missing, belongs to another program, or is in use.
  */
 export function migrateSqlite(path: string): { readonly from: number; readonly to: number } {
   const { schema: from } = sqliteStatus(path);
@@ -75,8 +75,8 @@ export function migrateSqlite(path: string): { readonly from: number; readonly t
 }
 
 /**
- * Makes a file that no server has as small as what it holds; it needs as much room again while it does so.
- * @throws StorageError naming the file when it is not there, not ours, or in use.
+ * Compacts an unused file. Needs free disk space of the same size in the meantime.
+ * @throws StorageError with the path if the file is missing, belongs to another program, or is in use.
  */
 export function vacuumSqlite(path: string): { readonly bytesBefore: number; readonly bytesAfter: number } {
   if (typeof path !== 'string') refuseArgument('vacuumSqlite', 'the path of a database file', path);
@@ -103,7 +103,7 @@ function withFile(path: string, work: (db: DatabaseSync) => void): void {
 }
 
 function isInUse(path: string): boolean {
-  // Looking must not leave anything behind.
+  // Reading the status must not create a lock file.
   if (statSync(`${path}-lock`, { throwIfNoEntry: false }) === undefined) return false;
   try {
     lockFile(path).lock.release();
@@ -117,7 +117,7 @@ function isHeld(error: unknown): boolean {
   return error instanceof StorageError && (error.fault === 'in-use' || isHeld(error.cause));
 }
 
-/** Of the file and its log. A file that is not there is not made. */
+/** Returns the bytes of the file and its log. Does not create a missing file. */
 function sizeOf(path: string): number {
   const size = (file: string) => statSync(file, { throwIfNoEntry: false })?.size;
   const bytes = size(path);

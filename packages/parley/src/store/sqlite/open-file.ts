@@ -5,22 +5,23 @@ import { FileLock, makePrivate, realPath } from './file-lock.js';
 import { loadSqlite } from './load-sqlite.js';
 import { prepareSchema } from './schema.js';
 
-/** The time for which a thread waits for a lock of another process on the file. */
+/** Time that a thread waits for a lock of another process on the file. */
 const BUSY_MS = 1_000;
 /**
- * The same for the main thread, which serves all callers. SQLite's readers wait only while a log is being recovered.
+ * The same for the main thread, which must not block for long. Readers of SQLite wait only while a log is being
+ * recovered.
  */
 const BUSY_ON_MAIN_MS = 100;
 
-/** Facts of a writer about its file. */
+/** The options of a writer for its file. */
 export interface FileOptions {
   readonly path: string;
   readonly durability: 'power-loss' | 'process';
 }
 
 /**
- * Makes the folder of a file if it is missing, and keeps other processes from the file; `path` is its real one.
- * @throws StorageError naming the file and what to do when that is not possible; the file is as it was then.
+ * Creates the folder of a file if it is missing, and locks the file. `path`: the real path of the file.
+ * @throws StorageError with the path and the remedy. The file is unchanged then.
  */
 export function lockFile(path: string): { readonly path: string; readonly lock: FileLock } {
   try {
@@ -34,7 +35,7 @@ export function lockFile(path: string): { readonly path: string; readonly lock: 
 
 /**
  * Opens a file for writing and creates it if it is missing. The caller holds the lock.
- * @throws StorageError naming the file and the remedy. The file is then unchanged.
+ * @throws StorageError with the path and the remedy. The file is unchanged then.
  */
 export function openForWriting({ path, durability }: FileOptions): DatabaseSync {
   let db: DatabaseSync | undefined;
@@ -52,8 +53,8 @@ export function openForWriting({ path, durability }: FileOptions): DatabaseSync 
 }
 
 /**
- * Opens a file for reading beside its writer.
- * @throws StorageError naming the file when that is not possible.
+ * Opens a file for reading while another connection writes it.
+ * @throws StorageError with the path.
  */
 export function openForReading(path: string, on: 'main' | 'thread'): DatabaseSync {
   try {
@@ -70,12 +71,12 @@ function configure(db: DatabaseSync, durability: FileOptions['durability']): voi
   const mode = db.prepare('PRAGMA journal_mode = WAL').get() as { journal_mode: string };
   if (mode.journal_mode !== 'wal') throw new StorageError('its file system has no shared memory for a write-ahead log');
   db.exec(`PRAGMA synchronous = ${durability === 'process' ? 'NORMAL' : 'FULL'}`);
-  // A longer log is copied back less often: its hottest pages once instead of many times.
+  // A longer log is checkpointed less often: its hottest pages are copied once instead of many times.
   db.exec('PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864;');
   db.exec('PRAGMA temp_store = MEMORY; PRAGMA cache_size = -4000;');
 }
 
-/** The error of a file that cannot be used: which, why, and what to do. */
+/** Returns the error of an unusable file, with path, cause and remedy. */
 export function cannotOpen(path: string, error: unknown): StorageError {
   return new StorageError(`Cannot use ${path} as storage: ${fileFault(path, error).text}`, { cause: error });
 }

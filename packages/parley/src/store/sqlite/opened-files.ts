@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** The identity of each file of an open database, by its path. */
+/** The identity of each file of an open database, by path. */
 export type OpenedFiles = ReadonlyMap<string, string | undefined>;
 
-/** A file of an open database is not at its path any more. Writes to it would be lost. Never leaves its thread. */
+/** A file of an open database was moved or deleted. Writes to it would be lost. Never leaves its thread. */
 export class LostFileError extends Error {
   override readonly name = 'LostFileError';
   constructor(file: string) {
@@ -12,7 +12,10 @@ export class LostFileError extends Error {
   }
 }
 
-/** The database at a path, its log, the index of its log, and its lock. All of them are there once it is open. */
+/**
+ * Returns the identities of the database, its log, the index of its log, and its lock. All of them exist once it is
+ * open.
+ */
 export function openedFiles(path: string): OpenedFiles {
   return new Map(['', '-wal', '-shm', '-lock'].map((end) => [path + end, identityOf(path + end)]));
 }
@@ -22,7 +25,7 @@ export function checkInPlace(files: OpenedFiles): void {
   for (const [file, identity] of files) if (identityOf(file) !== identity) throw new LostFileError(file);
 }
 
-/** Checks before each commit that the files are in place. While their folder does not change, it reads only that. */
+/** Checks before each commit that the files are in place. While their folder is unchanged, it only reads the folder. */
 export class FileWatch {
   readonly #files: OpenedFiles;
   readonly #folder: string;

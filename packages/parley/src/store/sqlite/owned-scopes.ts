@@ -10,7 +10,7 @@ export function blockOwner({ blocks }: WriteTables, [, { owner, until }]: BlockO
   blocks.set(owner, until);
 }
 
-/** Erases a part of a scope. A task whose rows are damaged is left. */
+/** Erases a part of a scope. Skips a task with damaged rows. */
 export function eraseOwned(tables: WriteTables, [, { scope, limit }]: EraseOwnedWrite): EraseOwnedResult {
   const { sql, heads } = tables;
   const pk = heads.scope(scope);

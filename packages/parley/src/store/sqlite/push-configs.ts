@@ -5,7 +5,7 @@ import type { HeadRow } from './task-heads.js';
 import type { DeletePushConfigWrite, PutPushConfigWrite, RewriteConfigWrite } from './write-requests.js';
 import type { WriteTables } from './write-tables.js';
 
-/** Adds or replaces a push configuration, if its task has room for it. */
+/** Inserts or replaces a push configuration, within the limit of its task. */
 export function putPushConfig(tables: WriteTables, [, write]: PutPushConfigWrite): ConfigPut {
   const { scope, taskId, id, config, limit, now } = write;
   const head = tables.heads.find(scope, taskId);
@@ -23,7 +23,7 @@ export function countConfigs({ sql }: WriteTables, { pk }: HeadRow, id: string):
   return { count, isKnown: known > 0 };
 }
 
-/** Removes a push configuration; false if the scope has no such task. */
+/** Deletes a push configuration; false if the scope has no such task. */
 export function deletePushConfig(tables: WriteTables, [, { scope, taskId, id }]: DeletePushConfigWrite): boolean {
   const head = tables.heads.find(scope, taskId);
   if (head === undefined) return false;
@@ -42,7 +42,7 @@ export function rewriteConfig({ sql, heads }: WriteTables, [, { queue, from, to 
   return true;
 }
 
-/** Adds or replaces a push configuration of a task. A new one has a queue that begins behind `position`. */
+/** Inserts or replaces a push configuration of a task. The queue of a new one begins after `position`. */
 export function putConfig(
   tables: WriteTables,
   head: HeadRow,

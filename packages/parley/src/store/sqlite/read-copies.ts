@@ -9,7 +9,7 @@ import { OF_TASK } from './record-keys.js';
 import { type RecordRow, ROW_COLUMNS, recordsOf } from './record-rows.js';
 import { TASK_COLUMNS, type TaskRow } from './task-texts.js';
 
-/** The columns of a task that its readers do not need. */
+/** Columns of a task that other readers do not need. */
 interface OtherColumns {
   readonly pk: number;
   readonly agent: string;
@@ -54,7 +54,7 @@ export function* copiedTasks(tables: ReadTables): Generator<CopiedTask> {
   }
 }
 
-/** Reads all keys whose outcome is known, those first that expire first. */
+/** Reads all keys with an outcome, earliest expiry first. */
 export function* copiedKeys(tables: ReadTables): Generator<CopiedKey> {
   type Row = Omit<CopiedKey, 'scope'> & { readonly agent: string; readonly tenant: string; readonly owner: string };
   for (const { agent, tenant, owner, ...key } of tables.each<Row>(KEYS)) {

@@ -21,7 +21,7 @@ const OF_AGENTS = 'AND a.name IN (SELECT value FROM json_each(?))';
 const IN_SCOPE = 'AND a.name = ? AND s.tenant = ? AND s.owner IS ?';
 const STANDING = { pending: 'AND d.due IS NOT NULL', parked: 'AND d.parked IS NOT NULL' } as const;
 
-/** A page of the queues of deliveries, in the order of their numbers. */
+/** Reads a page of the delivery queues, ordered by their numbers. */
 export function readDeliveries(tables: ReadTables, query: DeliveryQuery): DeliveryPage {
   const { agents, scope, standing, cursor, limit } = query;
   const conditions = [agents && OF_AGENTS, scope && IN_SCOPE, standing && STANDING[standing]].filter(

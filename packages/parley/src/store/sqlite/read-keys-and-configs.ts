@@ -26,7 +26,7 @@ const RECALL = `SELECT i.digest, i.task, i.turn, i.reply, i.expires AS expiresAt
   FROM idempotency i JOIN scope s ON s.pk = i.scope ${IN_SCOPE} AND i.key = ?`;
 const TASK = `SELECT t.pk FROM task t JOIN scope s ON s.pk = t.scope ${IN_SCOPE} AND t.id = ?`;
 
-/** The outcome of a key, until the key expires or its task is deleted. */
+/** Reads the outcome of a key, unless the key has expired or its task was deleted. */
 export function readRemembered(
   tables: ReadTables,
   options: { readonly scope: Scope; readonly key: string; readonly now: number },
@@ -40,7 +40,7 @@ export function readRemembered(
   return known && rememberedOf(row);
 }
 
-/** The entry of a row of the table. */
+/** Returns the outcome in a row of the table. */
 export function rememberedOf({ digest, task, turn, reply }: OutcomeRow): Remembered {
   return {
     digest,
@@ -48,7 +48,7 @@ export function rememberedOf({ digest, task, turn, reply }: OutcomeRow): Remembe
   };
 }
 
-/** A page of the push configurations of a task in order of their ids; `undefined` if the scope has no such task. */
+/** Reads a page of the push configurations of a task, ordered by id; `undefined` if the scope has no such task. */
 export function readPushConfigs(
   tables: ReadTables,
   options: {
@@ -82,7 +82,7 @@ export function readPushConfigs(
   });
 }
 
-/** One push configuration of a task. */
+/** Reads one push configuration of a task. */
 export function readPushConfig(
   tables: ReadTables,
   options: { readonly scope: Scope; readonly taskId: string; readonly id: string },

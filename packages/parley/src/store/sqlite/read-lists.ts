@@ -13,10 +13,10 @@ import type { ScopeFields } from './write-requests.js';
 /** A row of an abandoned task and its scope. */
 export type AbandonedRow = readonly [scope: ScopeFields, task: TaskRow];
 
-/** A task in the order of a list. */
+/** A task in a list. */
 type Listed = readonly [pk: number, time: number, id: string];
 
-/** One page of the tasks of a scope. */
+/** Reads one page of the tasks of a scope. */
 export function readPage(tables: ReadTables, query: TaskQuery): RowPage {
   return tables.together(() => {
     const { agent, tenant, owner } = query.scope;
@@ -37,7 +37,7 @@ export function readPage(tables: ReadTables, query: TaskQuery): RowPage {
   });
 }
 
-/** Tasks that have waited for their caller since before a time and have no turn. */
+/** Reads tasks that have waited for their caller since before a time, and have no turn. */
 export function readAbandoned(
   tables: ReadTables,
   options: { readonly agents: readonly string[]; readonly before: number; readonly limit: number },
@@ -63,7 +63,7 @@ export function readAbandoned(
   });
 }
 
-/** Reads only the index, in batches, so that a damaged task does not hide the tasks behind it. */
+/** Reads only the index, in batches, so that a damaged task does not hide the next ones. */
 function* interrupted(tables: ReadTables, before: number): Generator<readonly [pk: number, time: number], void> {
   for (let [time, after] = [Number.MIN_SAFE_INTEGER, 0]; ; ) {
     const batch = tables.rows<readonly [pk: number, time: number]>(INTERRUPTED, before, time, after);
@@ -80,7 +80,7 @@ const IDLE_SCOPE = `SELECT a.name, s.tenant, s.owner FROM task t
   JOIN agent a ON a.pk = t.agent JOIN scope s ON s.pk = t.scope
   WHERE t.pk = ? AND NOT EXISTS (SELECT 1 FROM execution e WHERE e.task = t.pk)`;
 
-/** The large members of a task that the page shows. */
+/** The large members that the page includes. */
 type Wanted = Pick<TaskQuery, 'artifacts' | 'history'>;
 
 const WHOLE: Wanted = { artifacts: true, history: true };
@@ -100,7 +100,7 @@ function contextOf(tables: ReadTables, scope: number, id: string | undefined): C
 
 type StateCount = readonly [state: number, tasks: number];
 
-/** The states that the query wants and that have tasks in this scope. */
+/** Returns the states of the query that have tasks in this scope. */
 function countsOf(tables: ReadTables, scope: number, { states = [] }: TaskQuery): readonly StateCount[] {
   const counts = tables.rows<StateCount>('SELECT state, tasks FROM task_count WHERE scope = ? AND tasks > 0', scope);
   if (states.length === 0) return counts;
@@ -126,7 +126,7 @@ function sourceOf(
   return { index, ranges, rest };
 }
 
-/** The index of a scope or of a context, and its condition. */
+/** Returns the index of a scope or of a context, and its condition. */
 function partOf(
   scope: number,
   contextId: string | undefined,
@@ -139,14 +139,14 @@ function partOf(
   return { index: 'task_context', part: { sql: 'context = ?', values: [context.number] } };
 }
 
-/** The tasks that a page may show, and the task behind them. */
+/** Returns the tasks that may be on a page, plus one more. */
 function listed(tables: ReadTables, query: TaskQuery, source: ListSource): readonly Listed[] {
   if (query.limit <= 0) return [];
   const { sql, values } = pageSql(source, query);
   return tables.rows(sql, ...values);
 }
 
-/** The page of these tasks within its bound of bytes. Leaves out tasks that cannot be read. */
+/** Returns the page of these tasks within its maximum of bytes. Skips tasks that cannot be read. */
 function rowsOfPage(tables: ReadTables, query: TaskQuery, found: readonly Listed[]): Omit<RowPage, 'total'> {
   const budget = new PageBudget(query.maxBytes);
   const small = readSmall(tables, query, found);
@@ -162,19 +162,18 @@ function rowsOfPage(tables: ReadTables, query: TaskQuery, found: readonly Listed
   return { tasks, ...rest };
 }
 
-/** A row; `undefined` if its task is gone or damaged; `no-room` if the page ends before it. */
+/** A row; `undefined` if its task is deleted or damaged; `no-room` if the page ends before it. */
 type Read = TaskRow | 'no-room' | undefined;
 
-/** The row, if it can be parsed. */
+/** Returns the row if it can be parsed. */
 function checked(read: Read): Read {
   if (typeof read === 'object') taskOf(read);
   return read;
 }
 
 /**
- * Tasks by their row ids, in one statement, because a statement per task costs three times as much. Leaves out open
- * tasks, tasks whose texts are no JSON, and tasks too large for their share of the page. Leaves out all if one is
- * damaged.
+ * Reads tasks by row id in one statement, because one statement per task costs three times as much. Skips open tasks,
+ * tasks with invalid JSON, and tasks above their share of the page. Returns none if one row is damaged.
  */
 function readSmall(tables: ReadTables, query: TaskQuery, found: readonly Listed[]): ReadonlyMap<number, TaskRow> {
   const pks = found.slice(0, query.limit).map(([pk]) => pk);
@@ -188,7 +187,9 @@ function readSmall(tables: ReadTables, query: TaskQuery, found: readonly Listed[
   }
 }
 
-/** Rows of ended tasks with at most `most` bytes of large members each. `valid`: only those whose texts are JSON. */
+/**
+ * Reads rows of finished tasks with at most `most` bytes of large members each. `valid`: skip rows with invalid JSON.
+ */
 function readRows(
   tables: ReadTables,
   pks: readonly number[],
@@ -212,7 +213,7 @@ function readRows(
 const HISTORY_BYTES = 'coalesce(octet_length(n.history), 0)';
 const ARTIFACTS_BYTES = 'coalesce(octet_length(n.artifacts), 0)';
 
-/** The sizes of a task. `logBytes` is about the length of its records. */
+/** The sizes of a task. `logBytes`: approximate length of its records. */
 interface Sizes {
   readonly ended: number | null;
   readonly head: number;
@@ -226,7 +227,7 @@ const SIZES = `SELECT t.ended, octet_length(t.status) + coalesce(octet_length(t.
   FROM task t LEFT JOIN snapshot n ON n.task = t.pk WHERE t.pk = ?`;
 const HEAD = `SELECT ${TASK_COLUMNS}, NULL AS history, NULL AS artifacts FROM task t WHERE t.pk = ?`;
 
-/** Reads one task of any size, once the budget has room for it. */
+/** Reads one task of any size, if it fits the budget. */
 function readAlone(
   tables: ReadTables,
   pk: number,
@@ -244,14 +245,14 @@ function readAlone(
   return [pk, ended, statusTime, id, contextId, seq, epoch, created, held, leaseEnd, status, metadata, ...members];
 }
 
-/** About the bytes of a row. Of an open task all members are read, whatever the page shows. */
+/** Approximate bytes of a row before its read. For an open task, all members count, because all are read. */
 function sizeOf({ ended, head, history, artifacts, logBytes }: Sizes, wanted: Wanted): number {
   if (!wanted.artifacts && !wanted.history) return head;
   if (ended === null) return head + logBytes + history + artifacts;
   return head + (wanted.history ? history : 0) + (wanted.artifacts ? artifacts : 0);
 }
 
-/** About the bytes of a row that is read. */
+/** Approximate bytes of a row after its read. */
 function bytesOf([, , , , , , , , , , status, metadata, history, artifacts]: TaskRow): number {
   return status.length + (metadata?.length ?? 0) + (history?.length ?? 0) + (artifacts?.length ?? 0);
 }

@@ -4,8 +4,8 @@ import { OPEN_STATES, stateOfNumber } from '../state-numbers.js';
 import { LIMIT } from './list-sql.js';
 import type { ReadTables } from './read-tables.js';
 
-// Only the indexes are read for the order. So a damaged row does not hide the rows behind it.
-// Each state of a scope is a range of an index. The table of counts knows which of them have tasks.
+// The order is read from indexes only, so a damaged row does not hide the next ones.
+// Each state of a scope is a range of an index. `task_count` lists the states with tasks.
 const OPEN = `SELECT t.pk, t.status_time AS time FROM task_count c
   CROSS JOIN task t INDEXED BY task_state ON t.scope = c.scope AND t.state = c.state
   WHERE c.state IN (${OPEN_STATES.join(', ')}) AND c.tasks > 0
@@ -30,7 +30,7 @@ interface Row {
   readonly leaseEnd: number | null;
 }
 
-/** Tasks of all owners. */
+/** Reads tasks of all owners. */
 export function readOwnedTasks(tables: ReadTables, range: OwnedTaskRange, now: number): OwnedTaskPage {
   return tables.together(() => {
     const { time, pk } = rowPlaceOf(range);

@@ -25,24 +25,24 @@ export class ReadTables {
     return this.#statement(sql).all(...values) as R[];
   }
 
-  /** The first row, as an array. An array costs half of an object. */
+  /** Returns the first row as an array, which costs half as much as an object. */
   row<R extends Columns>(sql: string, ...values: SQLInputValue[]): R | undefined {
     const row: unknown = this.#rowStatement(sql).get(...values);
     return row === undefined ? undefined : columnsOf<R>(row);
   }
 
-  /** All rows, each as an array. */
+  /** Returns all rows, each as an array. */
   rows<R extends Columns>(sql: string, ...values: SQLInputValue[]): readonly R[] {
     const rows: readonly unknown[] = this.#rowStatement(sql).all(...values);
     return Array.isArray(rows[0]) ? (rows as readonly R[]) : rows.map((row) => columnsOf<R>(row));
   }
 
-  /** Reads rows one by one, as the caller asks for them. */
+  /** Reads rows lazily. */
   each<R>(sql: string, ...values: SQLInputValue[]): IterableIterator<R> {
     return this.#statement(sql).iterate(...values) as IterableIterator<R>;
   }
 
-  /** Reads one row. Reports a damaged row by this name and returns `undefined`. */
+  /** Reads one row. Reports a damaged row under this name and returns `undefined`. */
   apart<R>(row: string, read: () => R): R | undefined {
     try {
       return read();
@@ -53,7 +53,7 @@ export class ReadTables {
     }
   }
 
-  /** Runs several reads on one snapshot of the file. */
+  /** Runs several reads in one snapshot of the file. */
   together<R>(read: () => R): R {
     this.#statement('BEGIN').run();
     try {
@@ -81,7 +81,7 @@ export class ReadTables {
     let statement = this.#rowStatements.get(sql);
     if (statement === undefined) {
       statement = this.#db.prepare(sql);
-      // Node.js 22 has no rows as arrays.
+      // Node.js 22 cannot return rows as arrays.
       if ('setReturnArrays' in statement) statement.setReturnArrays(true);
       this.#rowStatements.set(sql, statement);
     }

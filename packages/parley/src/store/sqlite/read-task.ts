@@ -12,14 +12,14 @@ import { parseTask, storedOf, TASK_COLUMNS, type TaskRow, type TextColumns, task
 
 const OF_KEY = `t.id = ? AND t.scope = (SELECT s.pk FROM scope s JOIN agent a ON a.pk = s.agent
   WHERE a.name = ? AND s.tenant = ? AND s.owner IS ?)`;
-/** A task that has ended comes with its large members. */
+/** For a finished task, the large members are included. */
 const BY_KEY = `SELECT ${TASK_COLUMNS}, n.history, n.artifacts FROM task t
   LEFT JOIN snapshot n ON n.task = t.pk AND t.ended IS NOT NULL WHERE ${OF_KEY}`;
 const PROGRESS_BY_KEY = `SELECT t.seq, t.state, t.began FROM task t WHERE ${OF_KEY}`;
 const LOG_BY_KEY = `SELECT t.pk, t.seq, t.floor FROM task t WHERE ${OF_KEY}`;
 const ROWS = `SELECT ${ROW_COLUMNS} FROM task_record WHERE ${AFTER_SEQ} ORDER BY key`;
 
-/** A task at the time `now`. */
+/** Reads a task as of the time `now`. */
 export function readTask(tables: ReadTables, { id, scope }: TaskKey, now: number): StoredTask | undefined {
   const { agent, tenant, owner } = scope;
   const read = () => tables.row<TaskRow>(BY_KEY, id, agent, tenant, owner);
@@ -34,7 +34,7 @@ export function readTask(tables: ReadTables, { id, scope }: TaskKey, now: number
   });
 }
 
-/** The whole task of a row. Must run in the transaction that has read the row. */
+/** Returns the whole task of a row. Must run in the transaction that has read the row. */
 export function wholeTask(tables: ReadTables, row: TaskRow): Task {
   const [pk, ended, , id] = row;
   if (ended !== null) return taskOf(row);
@@ -42,12 +42,12 @@ export function wholeTask(tables: ReadTables, row: TaskRow): Task {
   return TaskBuilder.replay(id, base?.task, recordsAfter(tables, pk, base?.seq ?? 0));
 }
 
-/** Reads rows one by one, because a log may be much longer than the task that it folds to. */
+/** Reads rows lazily, because a log may be much longer than the task that it folds to. */
 function* recordsAfter(tables: ReadTables, pk: number, seq: number): Generator<LogRecord, void> {
   for (const record of recordsOf(tables.each<RecordRow>(ROWS, pk, seq, pk), seq)) yield recordOf(record);
 }
 
-/** The progress of tasks. */
+/** Reads the progress of tasks. */
 export function readProgress(tables: ReadTables, keys: readonly TaskKey[]): readonly (TaskProgress | undefined)[] {
   return tables.together(() =>
     keys.map(({ id, scope: { agent, tenant, owner } }) => {
@@ -57,7 +57,7 @@ export function readProgress(tables: ReadTables, keys: readonly TaskKey[]): read
   );
 }
 
-/** Records of a task after a sequence number, until their events have `maxBytes` of JSON. */
+/** Reads the records of a task after a sequence number, up to `maxBytes` of JSON of their events. */
 export function readRecords(
   tables: ReadTables,
   options: { readonly key: TaskKey; readonly after: number; readonly maxBytes: number },

@@ -26,7 +26,7 @@ function logOf(changes: readonly { turn: number; text: string; history: unknown;
   });
 }
 
-/** The rows as the file has them. */
+/** The rows in the form of the file. */
 function storedRows(records: readonly LogRecord[]): RecordRow[] {
   let last = 0;
   return rowsOf(records).map(([turn, count, event, history, metadata]) => {

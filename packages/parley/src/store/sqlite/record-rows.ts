@@ -4,15 +4,15 @@ import { textOf } from './task-texts.js';
 import type { RecordFields, RecordRowFields } from './write-requests.js';
 
 /**
- * A row of a log: records that one turn wrote in one commit. Each text has one line for each record, because JSON has
- * no line breaks. A row costs the same, however many records it has.
+ * A row of a log: records that one turn wrote in one commit. Each text has one line per record, because JSON has no
+ * line breaks. The cost of a row does not depend on its number of records.
  */
 export interface RecordRow {
   /** The sequence number of its last record. */
   readonly last: number;
   readonly turn: number;
   readonly event: string;
-  /** `null` if no record has one; otherwise a line is empty if its record has none. */
+  /** `null` if no record has a history; otherwise the line of a record without one is empty. */
   readonly history: string | null;
   readonly metadata: string | null;
 }
@@ -20,10 +20,10 @@ export interface RecordRow {
 /** The columns of a RecordRow. */
 export const ROW_COLUMNS = `${SEQ_OF_KEY} AS last, turn, event, history, metadata`;
 
-/** Length of the events of a row; only its last event goes beyond. Readers of a stream read whole rows. */
+/** Maximum length of the events of a row; only its last event may exceed it. Readers of a stream read whole rows. */
 const ROW_LENGTH = 16_384;
 
-/** The rows for records. */
+/** Groups records into rows. */
 export function rowsOf(records: readonly LogRecord[]): readonly RecordRowFields[] {
   const rows: RecordRowFields[] = [];
   for (let start = 0; start < records.length; ) {
@@ -38,7 +38,7 @@ export function rowsOf(records: readonly LogRecord[]): readonly RecordRowFields[
   return rows;
 }
 
-/** The end of the row that begins with a record. */
+/** Returns the index after the last record of the row that begins at `start`. */
 function endOfRow(records: readonly LogRecord[], start: number): number {
   const turn = records[start]?.turn;
   let end = start;
@@ -48,13 +48,13 @@ function endOfRow(records: readonly LogRecord[], start: number): number {
   return end;
 }
 
-/** A member of each record as a line; `null` if no record has it. */
+/** Returns a member of each record as a line; `null` if no record has it. */
 function linesOf(records: readonly LogRecord[], member: 'history' | 'metadata'): string | null {
   if (records.every((record) => record[member] === undefined)) return null;
   return records.map((record) => textOf(record[member])).join('\n');
 }
 
-/** The records of rows after a sequence number. */
+/** Returns the records of rows after a sequence number. */
 export function* recordsOf(rows: Iterable<RecordRow>, after: number): Generator<RecordFields, void> {
   for (const { last, turn, event, history, metadata } of rows) {
     const events = event.split('\n');
@@ -67,12 +67,12 @@ export function* recordsOf(rows: Iterable<RecordRow>, after: number): Generator<
   }
 }
 
-/** About the bytes of the event of a record. */
+/** Approximate bytes of the event of a record. */
 export function eventBytes([, , event]: RecordFields): number {
   return event.length;
 }
 
-/** The record of its fields. */
+/** Parses a record. */
 export function recordOf([seq, turn, event, history, metadata]: RecordFields): LogRecord {
   return LogRecord.parse({ seq, turn, event, history, metadata });
 }

@@ -47,7 +47,7 @@ interface PutOptions {
   readonly lasting?: 0 | 1;
 }
 
-/** A reply of so many MiB, as JSON. */
+/** Returns a reply of `count` MiB, as JSON. */
 function mib(count: number): string {
   return `"${'x'.repeat(count * 1_048_576)}"`;
 }
@@ -108,7 +108,7 @@ const BOB: ScopeFields = ['a', '', 'bob'];
 
 it('an owner with much of the keys loses own ones before those of others', () => {
   const { put, has, keysOf } = world(REMEMBERED_LIMIT - 3);
-  // The first to expire.
+  // It expires first.
   for (const key of ['one', 'two']) put(key, { scope: BOB, lifeMs: 0 });
   for (let at = 0; at < 3; at++) put(`new-${at}`);
   expect(keysOf(BOB)).toBe(2);
@@ -136,7 +136,7 @@ it('an owner loses own keys only down to the share, and never the one that is wr
   // Eight of them are more than an eighth of 64 MiB.
   const [second, third, last, now] = ['bob-1', 'bob-2', 'bob-8', 'now'].map((key) => has(key, BOB));
   expect({ second, third, last, now }).toEqual({ second: false, third: true, last: true, now: true });
-  // The others give the rest.
+  // The other owners lose the rest.
   expect(has('old-1', ['a', '', 'user 1'])).toBe(false);
   expect(keysOf(['a', '', 'user 1'])).toBeGreaterThan(each - 100);
 });
@@ -145,7 +145,7 @@ it('the key that is written stays, though it expires before all others', () => {
   const { put, has } = world(REMEMBERED_LIMIT);
   put('short', { now: NOW - 10, lifeMs: 11 });
   expect([has('short'), has('old-1'), has('old-600')]).toEqual([true, false, true]);
-  // The next search for the oldest keys finds it.
+  // The next search for the oldest keys finds this key.
   for (let at = 0; at < 600; at++) put(`new-${at}`);
   expect([has('short'), has('new-0')]).toEqual([false, true]);
 });

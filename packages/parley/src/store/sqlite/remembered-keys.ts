@@ -10,7 +10,7 @@ interface Gone {
   readonly expiresAt: number;
 }
 
-/** A key that is not dropped, because the transaction has just written it. */
+/** The key that this transaction has just written, which is not evicted. */
 interface WrittenKey {
   readonly scopePk: number;
   readonly key: string;
@@ -25,7 +25,7 @@ const UNRESERVE = `${FORGET} AND node = ? ${RETURNING}, lasting`;
 const KEY_ROW = `SELECT key, expires AS expiresAt, digest, task, turn, reply, node, lease_end AS leaseEnd, lasting
   FROM idempotency WHERE scope = ? AND key = ?`;
 
-/** The statements that drop keys. The keys with `lasting` 0 and 1 have an index each. */
+/** The statements that delete keys. Keys with `lasting` 0 and 1 have separate indexes. */
 const DROPS = [dropsOf('idempotency_expires', 0), dropsOf('idempotency_lasting', 1)] as const;
 
 function dropsOf(index: string, lasting: KeyRow['lasting']) {
@@ -36,7 +36,7 @@ function dropsOf(index: string, lasting: KeyRow['lasting']) {
   const others = `i.lasting = ${lasting} AND (i.scope, i.key) <> (?, ?)`;
   return {
     oldest: drop(`${from} WHERE ${others}`, RETURNING_OWNER),
-    /** Reads keys of all owners, from a time on. */
+    /** Scans the keys of all owners from a time on. */
     oldestOf: drop(
       `${from} CROSS JOIN scope s ON s.pk = i.scope WHERE ${others} AND i.expires >= ? AND s.owner IS ?`,
       RETURNING,
@@ -45,7 +45,7 @@ function dropsOf(index: string, lasting: KeyRow['lasting']) {
   };
 }
 
-/** Keys that are dropped together if there are too many. A statement for each key takes twice as long. */
+/** Number of keys that are evicted together. One statement per key takes twice as long. */
 const DROPPED_AT_ONCE = 500;
 
 /** A key with its row. */
@@ -53,7 +53,7 @@ export interface KeyAt extends KeyHead {
   readonly row: KeyRow;
 }
 
-/** A key as it is kept. */
+/** Reads a stored key. */
 export function keyAt({ sql, heads }: WriteTables, scope: ScopeFields, key: string): KeyAt | undefined {
   const scopePk = heads.scope(scope);
   const row = scopePk === undefined ? undefined : sql.get<KeyRow>(KEY_ROW, scopePk, key);
@@ -72,7 +72,7 @@ export function reserve(tables: WriteTables, [, write]: ReserveWrite): KeyResult
   return resultOf(reserveKey(keyAt(tables, scope, key), { node, now, write: row }));
 }
 
-/** Keeps a direct reply. */
+/** Stores a direct reply. */
 export function remember(tables: WriteTables, [, write]: RememberWrite): KeyResult {
   const { scope, now, key, expiresAt, digest, reply, lasting } = write;
   if (isBlocked(tables, scope, now)) return { kind: 'blocked' };
@@ -90,7 +90,7 @@ function resultOf(answer: KeyAnswer<KeyAt>): KeyResult {
   return answer.kind === 'written' ? answer : { kind: answer.kind, row: answer.key.row };
 }
 
-/** Gives a reservation of a node back. */
+/** Deletes the reservation of a node. */
 export function unreserve(tables: WriteTables, [, { scope, key, node }]: UnreserveWrite): undefined {
   const { sql, heads, counters } = tables;
   const scopePk = heads.scope(scope);
@@ -102,8 +102,8 @@ export function unreserve(tables: WriteTables, [, { scope, key, node }]: Unreser
 }
 
 /**
- * Keeps the outcome of a key, in the place of the row that the key has. Older keys make room. A row that is larger than
- * all of the room is not kept.
+ * Stores the outcome of a key, and replaces its row, if any. Evicts older keys if needed. A row larger than the limit
+ * is not stored.
  */
 export function writeKey(tables: WriteTables, scope: ScopeFields, row: KeyRow, before: KeyRow | undefined): void {
   const { sql, heads, counters } = tables;
@@ -124,7 +124,7 @@ export function writeKey(tables: WriteTables, scope: ScopeFields, row: KeyRow, b
   }
 }
 
-/** Drops the oldest keys, first those of owners with more than their share, until they are within it. */
+/** Evicts the oldest keys above the limits, first those of owners above their share. */
 function makeRoom(tables: WriteTables, lasting: KeyRow['lasting'], written: WrittenKey): void {
   const sizes = tables.counters.remembered[lasting];
   let tooMany = sizes.keys > REMEMBERED_LIMIT ? Math.max(DROPPED_AT_ONCE, sizes.keys - REMEMBERED_LIMIT) : 0;
@@ -145,7 +145,7 @@ function makeRoom(tables: WriteTables, lasting: KeyRow['lasting'], written: Writ
   }
 }
 
-/** Drops so many of the oldest keys of an owner; how many went. */
+/** Evicts the oldest keys of an owner. Returns their number. */
 function dropOldestOf(
   { sql, counters }: WriteTables,
   owner: Owner,
@@ -162,12 +162,12 @@ function dropOldestOf(
     last = Math.max(last, one.expiresAt);
   }
   sizes.removed(owner, { keys: gone.length, bytes });
-  // The written key may be older than those that went.
+  // The written key may be older than the evicted ones.
   sizes.beginAt(owner, gone.length < count ? expiresAt : Math.min(last, expiresAt));
   return gone.length;
 }
 
-/** Removes keys that have expired, at most so many; how many went. */
+/** Deletes at most `limit` expired keys. Returns their number. */
 export function sweepKeys(tables: WriteTables, now: number, limit: number): number {
   const [passing, lasting] = DROPS;
   const dropped = forget(tables, 0, passing.expired, now, limit);
@@ -177,7 +177,7 @@ export function sweepKeys(tables: WriteTables, now: number, limit: number): numb
 const DROP_OF_SCOPE = `DELETE FROM idempotency WHERE (scope, key) IN
   (SELECT scope, key FROM idempotency WHERE scope = ? ${LIMIT}) ${RETURNING}, lasting`;
 
-/** Drops at most so many keys of a scope; how many went. */
+/** Deletes at most `limit` keys of a scope. Returns their number. */
 export function dropKeysOf(
   { sql, counters }: WriteTables,
   scopePk: number,
@@ -189,7 +189,7 @@ export function dropKeysOf(
   return gone.length;
 }
 
-/** Drops keys by a statement that returns them with their owners; how many went. */
+/** Deletes keys by a statement that returns them with their owners. Returns their number. */
 function forget(
   { sql, counters }: WriteTables,
   lasting: KeyRow['lasting'],

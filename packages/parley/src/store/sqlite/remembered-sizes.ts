@@ -3,21 +3,21 @@ import { isDamage } from './file-fault.js';
 import type { Statements } from './statements.js';
 import type { KeyRow } from './write-requests.js';
 
-/** The owner of a scope. Callers without a name are one owner. */
+/** The owner of a scope. All anonymous callers are one owner. */
 export type Owner = string | null;
 
-/** The keys of one owner: their count, and about the bytes that they take. None of them expires before `oldest`. */
+/** The keys of one owner: their number and approximate bytes. No key expires before `oldest`. */
 interface OwnerKeys {
   readonly keys: number;
   readonly bytes: number;
   readonly oldest: number;
 }
 
-/** The bytes of a row of `idempotency`, its place in two indexes included. */
+/** Approximate bytes of a row of `idempotency`, with its places in two indexes. */
 export const KEY_BYTES =
   '2 * octet_length(key) + coalesce(octet_length(task), 0) + coalesce(octet_length(reply), 0) + 80';
 
-/** The same of a row that is yet to be written. */
+/** The same for a row before its insert. */
 export function keyBytes({ key, task, reply }: Pick<KeyRow, 'key' | 'task' | 'reply'>): number {
   return 2 * Buffer.byteLength(key) + Buffer.byteLength(task ?? '') + Buffer.byteLength(reply ?? '') + 80;
 }
@@ -27,17 +27,17 @@ const SIZES = `SELECT (SELECT owner FROM scope s WHERE s.pk = idempotency.scope)
 const NOTHING: OwnerKeys = { keys: 0, bytes: 0, oldest: Number.POSITIVE_INFINITY };
 const SHARE_OF_KEYS = Math.floor(REMEMBERED_LIMIT / REMEMBERED_SHARES);
 
-/** The sizes of the idempotency keys that share limits, by their owners over all agents and tenants. */
+/** The sizes of the idempotency keys with shared limits, by owner over all agents and tenants. */
 export class RememberedSizes {
   readonly #sizes = new Map<Owner, OwnerKeys>();
-  /** The sizes before this transaction of owners that it has changed. */
+  /** The sizes of changed owners before this transaction. */
   readonly #before = new Map<Owner, OwnerKeys>();
-  /** Owners with more than their share. There are never many. */
+  /** Owners above their share. Few at any time. */
   readonly #large = new Set<Owner>();
   #keys = 0;
   #bytes = 0;
 
-  /** A damaged table has no sizes: what can be read of it is still good. */
+  /** With a damaged table, sizes are zero: its readable rows can still be used. */
   constructor(sql: Statements, lasting: KeyRow['lasting']) {
     try {
       for (const { owner, ...size } of sql.all<OwnerKeys & { readonly owner: Owner }>(SIZES, lasting)) {
@@ -58,7 +58,7 @@ export class RememberedSizes {
     return this.#bytes;
   }
 
-  /** A key of an owner was added. */
+  /** Must be called after the insert of a key. */
   added(owner: Owner, bytes: number, expiresAt: number): void {
     const size = this.#of(owner);
     this.#change(owner, {
@@ -68,23 +68,23 @@ export class RememberedSizes {
     });
   }
 
-  /** Keys of an owner have gone. */
+  /** Must be called after the deletion of keys. */
   removed(owner: Owner, { keys, bytes }: Pick<OwnerKeys, 'keys' | 'bytes'>): void {
     const size = this.#of(owner);
     this.#change(owner, { ...size, keys: size.keys - keys, bytes: size.bytes - bytes });
   }
 
-  /** No key of the owner expires before this time. A search for the oldest ones begins here. */
+  /** No key of the owner expires before this time. The search for the oldest keys begins here. */
   oldestOf(owner: Owner): number {
     return this.#of(owner).oldest;
   }
 
-  /** All keys of the owner that expire before a time have gone. */
+  /** Must be called after all keys of the owner that expire before a time were deleted. */
   beginAt(owner: Owner, oldest: number): void {
     this.#change(owner, { ...this.#of(owner), oldest });
   }
 
-  /** The owners with more than their share, the largest one first. */
+  /** The owners above their share, largest first. */
   get largeOwners(): readonly Owner[] {
     return [...this.#large].sort((one, other) => partOf(this.#of(other)) - partOf(this.#of(one)));
   }
@@ -93,7 +93,7 @@ export class RememberedSizes {
     return this.#large.has(owner);
   }
 
-  /** Count of keys of an owner beyond the share. */
+  /** Number of keys of an owner above the share. */
   keysBeyondShare(owner: Owner): number {
     return Math.max(0, this.#of(owner).keys - SHARE_OF_KEYS);
   }
@@ -127,7 +127,7 @@ export class RememberedSizes {
   }
 }
 
-/** The part of the room that an owner takes. */
+/** Returns the fraction of the limits that an owner uses. */
 function partOf({ keys, bytes }: OwnerKeys): number {
   return Math.max(keys / REMEMBERED_LIMIT, bytes / REMEMBERED_BYTES);
 }

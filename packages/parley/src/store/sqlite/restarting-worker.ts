@@ -1,15 +1,15 @@
 import { WorkerLink, type WorkerOptions } from './worker-link.js';
 import type { WorkerAnswer, WorkerRequest, WorkerTask } from './worker-messages.js';
 
-/** Options of each start of a thread. */
+/** Options for each start of a thread. */
 interface RestartingWorkerOptions extends Omit<WorkerOptions, 'task' | 'onDeath'> {
-  /** The task of a thread that starts now. */
+  /** Returns the task of the next thread. */
   readonly task: () => WorkerTask;
 }
 
 /**
- * A thread of the storage that starts at its first use and restarts after a crash. Unanswered requests are sent again,
- * marked as repeats, because they may have run.
+ * A storage thread that starts at its first use and restarts after a crash. Unanswered requests are sent again, marked
+ * as repeats, because they may have been executed.
  */
 export class RestartingWorker {
   readonly #options: RestartingWorkerOptions;
@@ -22,14 +22,14 @@ export class RestartingWorker {
 
   /**
    * Starts the thread unless it runs.
-   * @throws StorageError when it cannot do its task.
+   * @throws StorageError if it fails to start.
    */
   start(): Promise<WorkerLink> {
     this.#link ??= this.#run();
     return this.#link;
   }
 
-  /** Asks the thread. Rejects with StorageError if it has died twice over this, or cannot be started again. */
+  /** Sends a request. Rejects with StorageError if the thread crashes twice during it, or cannot be restarted. */
   async ask(request: WorkerRequest): Promise<WorkerAnswer> {
     const link = await this.start();
     try {
@@ -40,7 +40,7 @@ export class RestartingWorker {
     }
   }
 
-  /** Resolves when everything asked before is answered and the thread has closed its file. */
+  /** Resolves when all earlier requests are answered and the thread has closed its file. */
   async close(): Promise<void> {
     this.#closed = true;
     const link = await this.#link?.catch(() => undefined);

@@ -19,7 +19,7 @@ interface Removable {
 const REMOVABLE = 'SELECT pk, id, scope, state, context_id AS contextId FROM task WHERE pk = ?';
 const FINISHED = 'SELECT pk FROM task INDEXED BY task_ended WHERE ended < ? ORDER BY ended';
 
-/** Removes a task with all that hangs on it, unless a turn runs. */
+/** Deletes a task with everything that belongs to it, unless a turn runs. */
 export function deleteTask(
   tables: WriteTables,
   [, { scope, now, taskId }]: DeleteWrite,
@@ -29,7 +29,7 @@ export function deleteTask(
   return deleteIdle(tables.heads.find(scope, taskId), erase, now);
 }
 
-/** Removes what has been kept long enough, at most so many rows. */
+/** Deletes rows past their retention, at most `limit`. */
 export function sweep(tables: WriteTables, [, { retention, now }]: SweepWrite): Swept {
   const { sql, counters } = tables;
   const logs = new OldLogs(tables);
@@ -46,11 +46,11 @@ export function sweep(tables: WriteTables, [, { retention, now }]: SweepWrite): 
   return swept;
 }
 
-/** The logs of finished tasks for a sweep. It begins at the first log that the sweep before it has left. */
+/** The logs of finished tasks for a sweep. Starts where the previous sweep stopped. */
 class OldLogs {
   readonly #tables: WriteTables;
   readonly #from: number;
-  /** The logs of all tasks that ended before this are gone. */
+  /** No task that ended before this time has a log. */
   #sweptUntil: number;
 
   constructor(tables: WriteTables) {
@@ -77,14 +77,14 @@ class OldLogs {
     if (this.#sweptUntil > this.#from) this.#tables.counters.setSweptUntil(this.#sweptUntil);
   }
 
-  /** Counts the log as left until all of it is dropped. */
+  /** Counts the log as remaining until it is completely deleted. */
   #finished(log: OldLog): FinishedLog {
     const { pk, seq, floor, ended, pending } = log;
     const until = this.#sweptUntil;
     this.#sweptUntil = Math.min(until, ended);
     const drop = (limit: number) => {
       const count = this.#tables.sql.apart(pk, () => dropLog(this.#tables, log, limit));
-      // A damaged log stays, and holds no other up.
+      // A damaged log stays, and does not block others.
       if (count === undefined || count > seq - floor) this.#sweptUntil = until;
       return count ?? 0;
     };
@@ -101,8 +101,8 @@ function sweepTasks(tables: WriteTables, before: number, limit: number): number 
 }
 
 /**
- * The numbers of at most so many tasks that ended before a time. The index alone is read, and no damaged task hides the
- * next.
+ * Returns the numbers of at most `limit` tasks that ended before a time. Reads only the index, so a damaged task does
+ * not hide the next ones.
  */
 function endedBefore(tables: WriteTables, before: number, limit: number): readonly number[] {
   const found: number[] = [];
@@ -114,7 +114,7 @@ function endedBefore(tables: WriteTables, before: number, limit: number): readon
   return found;
 }
 
-/** Removes a task by its number, whatever its state. False if there is none. */
+/** Deletes a task by its number, in any state. Returns false if there is none. */
 export function removeTask(tables: WriteTables, pk: number): boolean {
   const task = tables.sql.get<Removable>(REMOVABLE, pk);
   if (task === undefined) return false;
@@ -148,7 +148,7 @@ interface LogRow {
   readonly bytes: number;
 }
 
-/** `pending`: 1 if a delivery of the task is pending. */
+/** `pending`: 1 if the task has a pending delivery. */
 interface OldLog extends LogRow {
   readonly pending: 0 | 1;
 }
@@ -158,10 +158,10 @@ const OLD_LOGS = `SELECT ${LOG_COLUMNS},
     EXISTS (SELECT 1 FROM push_delivery d WHERE d.task = task.pk AND d.due IS NOT NULL) AS pending
   FROM task INDEXED BY task_ended WHERE ended < ? AND (ended, pk) > (?, ?) AND floor <= seq ORDER BY ended, pk LIMIT 200`;
 
-/** Records that may go beside one commit, so that none takes long. */
+/** Maximum number of records that are deleted with one commit, to keep commits short. */
 const TRIMMED_AT_ONCE = 500;
 
-/** Removes the oldest records of a finished task, at most so many; how many went. */
+/** Deletes at most `limit` of the oldest records of a finished task. Returns their number. */
 function dropLog(tables: WriteTables, { pk, seq, floor, bytes }: LogRow, limit: number): number {
   const count = Math.min(seq - floor + 1, limit);
   if (count <= 0) return 0;
@@ -172,14 +172,16 @@ function dropLog(tables: WriteTables, { pk, seq, floor, bytes }: LogRow, limit: 
   return count;
 }
 
-/** Removes the logs of the tasks that ended first, while all of them take too much; never that of the task given. */
+/**
+ * Deletes the logs of the earliest finished tasks while all logs exceed their limit; never the log of the given task.
+ */
 export function trimFinishedLogs(tables: WriteTables, except: number): void {
   let left = TRIMMED_AT_ONCE;
   while (left > 0 && tables.counters.finishedLogBytes > tables.limits.eventLogBytes) {
     const from = tables.counters.sweptUntil();
     const oldest = oldestLog(tables, from, except);
     if (oldest === undefined) return;
-    // Nothing is left of tasks that ended before, so the next sweep starts there.
+    // No log is left before this time, so the next sweep starts there.
     if (oldest.ended > from) tables.counters.setSweptUntil(oldest.ended);
     const limit = left;
     left -=
@@ -190,7 +192,7 @@ export function trimFinishedLogs(tables: WriteTables, except: number): void {
   }
 }
 
-/** The task that ended first of those that have a log; read from the index alone, and without those set aside. */
+/** Returns the earliest finished task with a log. Reads only the index, and skips damaged rows. */
 function oldestLog(
   tables: WriteTables,
   from: number,
@@ -205,7 +207,9 @@ function oldestLog(
   return undefined;
 }
 
-/** Removes the older half of the log of a task that goes on and on; it must have a snapshot of its last record. */
+/**
+ * Deletes the older half of the log of an open task above its limit. The task must have a snapshot of its last record.
+ */
 export function trimLog({ sql, limits }: WriteTables, head: HeadRow): void {
   const { pk, seq: last, bytes } = head;
   const log = {

@@ -2,13 +2,13 @@ import type { DatabaseSync } from 'node:sqlite';
 import { StorageError } from '../../errors/storage-error.js';
 import { INTERRUPTED_STATES } from '../state-numbers.js';
 
-/** The version of the tables below; a file of a newer one is refused. */
+/** The version of the tables below; a file with a newer one is refused. */
 export const SCHEMA_VERSION = 12;
 
 /**
- * The cost of a commit is the number of pages that it changes. So agents, scopes and contexts stand as numbers in the
- * indexes of lists. Rows keep their size when a task goes on, and the rows of a task lie together. States are the
- * protocol's numbers. A context with one task has no row and no number: most contexts never have more.
+ * The cost of a commit is its number of changed pages. So the indexes of lists contain numbers for agents, scopes and
+ * contexts. Rows keep their size when a task changes, and the rows of a task are adjacent. States are the numbers of
+ * the protocol. A context with one task has no row and no number: most contexts never have more.
  */
 const TABLES = `
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -77,7 +77,7 @@ CREATE INDEX idempotency_expires ON idempotency (expires) WHERE lasting = 0;
 CREATE INDEX idempotency_lasting ON idempotency (expires) WHERE lasting = 1;
 `;
 
-/** Statements that bring a file of each version to the next; the first is for version 1. */
+/** The statement at index n migrates a file of version n + 1 to the next version. */
 const MIGRATIONS = [
   `ALTER TABLE task ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
   UPDATE task SET bytes = (SELECT coalesce(sum(octet_length(event) + coalesce(octet_length(history), 0)
@@ -91,7 +91,7 @@ const MIGRATIONS = [
   INSERT INTO task_record SELECT (task << 31) | seq, turn, event, history, metadata FROM task_record_2 ORDER BY task, seq;
   DROP TABLE task_record_2;`,
   'ALTER TABLE execution ADD COLUMN hand_overs INTEGER NOT NULL DEFAULT 0;',
-  // Keys are kept for minutes: those of whole messages are forgotten.
+  // Keys live for minutes: existing ones are dropped.
   `DROP TABLE idempotency;
   CREATE TABLE idempotency (
     scope INTEGER, key TEXT, expires INTEGER NOT NULL, digest TEXT NOT NULL, task TEXT, turn INTEGER, reply TEXT,
@@ -100,7 +100,7 @@ const MIGRATIONS = [
   CREATE INDEX idempotency_expires ON idempotency (expires);`,
   'DROP INDEX task_id; CREATE UNIQUE INDEX task_id ON task (id, scope);',
   'ALTER TABLE idempotency ADD COLUMN node TEXT; ALTER TABLE idempotency ADD COLUMN lease_end INTEGER;',
-  // Nothing was delivered before: the queues begin behind what their tasks have.
+  // Earlier versions stored no deliveries: queues begin after the existing records.
   `CREATE TABLE push_delivery (
     pk INTEGER PRIMARY KEY, task INTEGER NOT NULL, agent INTEGER NOT NULL, config TEXT NOT NULL,
     position INTEGER NOT NULL, due INTEGER, attempts INTEGER NOT NULL, status INTEGER, parked TEXT,
@@ -110,7 +110,7 @@ const MIGRATIONS = [
   CREATE INDEX push_delivery_due ON push_delivery (due) WHERE due IS NOT NULL;
   INSERT INTO push_delivery SELECT NULL, c.task, t.agent, c.id, t.seq, NULL, 0, NULL, NULL, 0, NULL, NULL
     FROM push_config c JOIN task t ON t.pk = c.task;`,
-  // A row may have several records from now on. Rows with one record have the same form.
+  // From this version on, a row may have several records. Rows with one record are unchanged.
   '',
   'CREATE INDEX task_alone ON task (scope, context_id) WHERE context IS NULL AND context_id IS NOT NULL;',
   `ALTER TABLE idempotency ADD COLUMN lasting INTEGER NOT NULL DEFAULT 0;
@@ -121,9 +121,9 @@ const MIGRATIONS = [
 ] as const;
 
 /**
- * Makes the tables in an empty file. In any other file, checks that the tables are Parley's, and migrates those of an
- * older version. One transaction does all of it or nothing.
- * @throws StorageError for a file that belongs to something else or to a newer version.
+ * Creates the tables in an empty file. In any other file, checks that the tables belong to Parley, and migrates an
+ * older version. Runs in one transaction.
+ * @throws StorageError for a file of another program or of a newer version.
  */
 export function prepareSchema(db: DatabaseSync): void {
   const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all() as { name: string }[];
@@ -146,7 +146,7 @@ export function prepareSchema(db: DatabaseSync): void {
   if (version < SCHEMA_VERSION) change(db, MIGRATIONS.slice(version - 1).join('\n'));
 }
 
-/** Changes the tables to those of this version, in one transaction. */
+/** Changes the tables, and sets the version, in one transaction. */
 function change(db: DatabaseSync, sql: string): void {
   db.exec('BEGIN IMMEDIATE');
   db.exec(sql);

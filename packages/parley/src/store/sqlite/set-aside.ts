@@ -1,9 +1,9 @@
 import type { Logger } from '../../telemetry/logger.js';
 
-/** Further rows are counted only: a file may be damaged all over. */
+/** Maximum number of logged rows. Further ones are only counted. */
 const LINES = 100;
 
-/** The rows of a file that cannot be read. The log hears of each row once. */
+/** The unreadable rows of a file. Each row is logged once. */
 export class SetAside {
   readonly #path: string;
   readonly #logger: Logger;
@@ -14,12 +14,12 @@ export class SetAside {
     this.#logger = logger;
   }
 
-  /** Rows that were set aside since the file was opened. */
+  /** Number of unreadable rows since the file was opened. */
   get count(): number {
     return this.#rows.size;
   }
 
-  /** Sets a row aside: `row` is the id of its task, or another name if the id cannot be read. */
+  /** Adds a row: `row` is the id of its task, or another name if the id cannot be read. */
   add(row: string, reason: string): void {
     if (this.#rows.has(row)) return;
     this.#rows.add(row);

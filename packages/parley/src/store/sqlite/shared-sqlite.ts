@@ -33,7 +33,7 @@ type RemoteOwner = TaskStorage & Required<Pick<TaskStorage, 'rateCounters' | 'si
 /** Options of a file that another process writes. */
 interface SharedSqliteOptions {
   readonly owner: FileOwner;
-  /** The storage of that process, for what is not in the file. It closes with this one. */
+  /** The storage of that process, for data outside of the file. It is closed with this one. */
   readonly remote: RemoteOwner;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -41,7 +41,7 @@ interface SharedSqliteOptions {
   readonly worker: URL;
 }
 
-/** A file that another process writes: this process reads it, and asks that process for its commits. */
+/** A file that another process writes: this process reads it, and sends its writes to that process. */
 export class SharedSqlite extends OpenedSqlite {
   override readonly shared = true;
   readonly rateCounters: RemoteOwner['rateCounters'];
@@ -97,7 +97,7 @@ export class SharedSqlite extends OpenedSqlite {
     return heads;
   }
 
-  /** The owner knows of its own unreadable rows. Both may have met the same ones. */
+  /** Both processes count their own unreadable rows, which may be the same ones. */
   override async check(): Promise<StorageLoad> {
     const [here, there] = await Promise.all([super.check(), this.#remote.check()]);
     const unreadable = Math.max(here.unreadable ?? 0, there.unreadable ?? 0);

@@ -13,22 +13,24 @@ import type { WriteRequest } from './write-requests.js';
 
 /** Options of a SQLite storage. */
 export interface SqliteFileOptions {
-  /** The database file; it and its folder are made if they are missing. Beside it lie its log and its lock. */
+  /** The database file; it and its folder are created if they are missing. Its log and its lock are files beside it. */
   readonly path: string;
   readonly clock: Clock;
   readonly logger: Logger;
   /** The compiled `sqlite-worker.js`. */
   readonly worker: URL;
-  /** A resolved promise survives a power loss (default), or only the end of the process. */
+  /**
+   * `power-loss` (default): resolved writes survive a power loss. `process`: they survive only the end of the process.
+   */
   readonly durability?: 'power-loss' | 'process';
-  /** Bytes of the logs of finished tasks before the oldest are deleted. Default: 1 GiB. */
+  /** Maximum bytes of the logs of finished tasks; the oldest are deleted above it. Default: 1 GiB. */
   readonly eventLogBytes?: number;
   /** `keep` if the processes that hold leases still run. Default: `void`, for a file whose only process has ended. */
   readonly leases?: 'void' | 'keep';
 }
 
 const EVENT_LOG_BYTES = 1_073_741_824;
-/** The log of one task that goes on gets no longer than this, whatever its agent writes. */
+/** Maximum bytes of the log of one open task. */
 const LOG_BYTES = 268_435_456;
 
 /** An open database file for a storage. Another process may write it. */
@@ -39,18 +41,18 @@ export interface OpenFile {
   /** For reads that may take long. */
   readonly reader: Pick<RestartingWorker, 'ask'>;
   readonly setAside: SetAside;
-  /** The tables for the few reads on this thread. */
+  /** The tables for short reads on this thread. */
   readonly tables: ReadTables;
-  /** Resolves when everything asked of its threads is done. */
+  /** Resolves when all requests to its threads are answered. */
   close(): Promise<void>;
 }
 
-/** A database file that this process has for itself: its lock, and the connections and threads that work on it. */
+/** A database file that only this process uses: its lock, its connections and its threads. */
 export class SqliteFile implements OpenFile {
   readonly path: string;
   readonly durability: 'power-loss' | 'process';
   readonly writer: RestartingWorker;
-  /** For reads that may take long; started when first needed. */
+  /** For reads that may take long; started at its first use. */
   readonly reader: RestartingWorker;
   readonly setAside: SetAside;
   readonly #lock: FileLock;
@@ -93,8 +95,8 @@ export class SqliteFile implements OpenFile {
   }
 
   /**
-   * Opens a file, which voids all leases in it unless the options keep them.
-   * @throws StorageError naming the file when it cannot be used. Nothing in it is changed then.
+   * Opens a file. Ends all leases in it unless the options keep them.
+   * @throws StorageError with the path if the file cannot be used. The file is unchanged then.
    */
   static async open(options: SqliteFileOptions): Promise<SqliteFile> {
     const file = new SqliteFile(options, lockFile(resolve(options.path)));
@@ -109,17 +111,17 @@ export class SqliteFile implements OpenFile {
     return file;
   }
 
-  /** The tables for the few reads on this thread. */
+  /** The tables for short reads on this thread. */
   get tables(): ReadTables {
     if (this.#tables === undefined) throw new TypeError('The file is not open');
     return this.#tables;
   }
 
-  /** Resolves when everything asked of its threads is done; then others may have the file. */
+  /** Resolves when all requests to its threads are answered and the lock is released. */
   async close(): Promise<void> {
     await this.reader.close();
     this.#tables?.close();
-    // The last connection: it copies the log into the file and removes it.
+    // The last connection to close: it copies the log into the file and removes it.
     await this.writer.close();
     this.#spell.close();
     this.#lock.release();

@@ -9,7 +9,7 @@ import type { GroupCommit } from './group-commit.js';
 import { readRemembered, rememberedOf } from './read-keys-and-configs.js';
 import { lastingOf, scopeFields } from './to-write-requests.js';
 
-/** The parts of a storage that its idempotency keys need. */
+/** The dependencies of the idempotency keys. */
 interface SqliteKeysOptions {
   readonly lifetime: ClockedLifetime;
   readonly commits: GroupCommit;

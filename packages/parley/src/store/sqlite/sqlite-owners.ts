@@ -17,7 +17,7 @@ import type { GroupCommit } from './group-commit.js';
 import { LIMIT } from './list-sql.js';
 import { scopeFields } from './to-write-requests.js';
 
-/** The parts of a storage that the data of its users need. */
+/** The dependencies of the data of users. */
 interface SqliteOwnersOptions {
   readonly lifetime: ClockedLifetime;
   readonly commits: GroupCommit;
@@ -57,7 +57,7 @@ export class SqliteOwners implements OwnerStorage {
     const rows = this.#reads.here((tables) =>
       tables.all<Omit<Scope, 'owner'>>(SCOPES, owner, agent ?? null, tenant ?? null),
     );
-    // Node.js 22 reads a text to its first U+0000 only.
+    // Node.js 22 reads a text only up to its first U+0000.
     return rows.map((row) => ({ agent: row.agent, tenant: row.tenant, owner }));
   }
 

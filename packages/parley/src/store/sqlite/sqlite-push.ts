@@ -25,7 +25,7 @@ import { recordOf } from './record-rows.js';
 import type { SetAside } from './set-aside.js';
 import { queueFields, scopeFields } from './to-write-requests.js';
 
-/** The parts of a storage that its push configurations need. */
+/** The dependencies of the push configurations. */
 interface SqlitePushOptions {
   readonly lifetime: ClockedLifetime;
   readonly commits: GroupCommit;

@@ -57,7 +57,7 @@ import { storedOf, TextPage, taskOf } from './task-texts.js';
 import { acceptWrite, appendWrite, heldFields, newTaskFields, scopeFields } from './to-write-requests.js';
 import type { ClaimedTurn, HeldResult, Settled, WriteResults } from './write-requests.js';
 
-/** The parts of a storage on a file. */
+/** The dependencies of a storage on a file. */
 interface SqliteStorageOptions {
   readonly clock: Clock;
   readonly file: OpenFile;
@@ -66,12 +66,12 @@ interface SqliteStorageOptions {
   readonly onLease?: (node: string) => void;
 }
 
-/** So much of a log is read on the main thread; more than that is left to a thread of its own. */
+/** Maximum bytes of a log that is read on the main thread. Longer ones are read on a separate thread. */
 const SMALL_READ = 1_048_576;
 
 /**
- * Keeps everything in one file, for one server process at a time. One thread writes, with one transaction for all calls
- * that wait. The main thread reads single tasks. A third thread reads lists and long logs; it starts when it is needed.
+ * Stores everything in one file, for one server process. One thread writes; waiting calls share a transaction. The main
+ * thread reads single tasks. A third thread reads lists and long logs; it starts at its first use.
  */
 export class SqliteStorage implements TaskStorage {
   readonly shared: boolean = false;
@@ -87,7 +87,7 @@ export class SqliteStorage implements TaskStorage {
   readonly #reads: FileReads;
   readonly #nodes = new NodeList();
   readonly #onLease: SqliteStorageOptions['onLease'];
-  /** The turns that were claimed at the same time as the last one. */
+  /** The turns that were claimed in the same ms as the last one. */
   readonly #claimed = { at: 0, turns: new Set<string>() };
   #closing: Promise<void> | undefined;
 
@@ -109,9 +109,9 @@ export class SqliteStorage implements TaskStorage {
   }
 
   /**
-   * Opens the file. All leases in it are void: turns that ran when the last process ended can be claimed at once.
-   * @throws StorageError with the path, if the file cannot be used. Another server has it, it is damaged, or another
-   * program or a newer version wrote it. Nothing in it is changed then.
+   * Opens the file. Ends all leases in it: turns that ran when the last process ended can be claimed at once.
+   * @throws StorageError with the path, if the file is in use, damaged, or written by another program or a newer
+   * version. The file is unchanged then.
    */
   static async open(options: SqliteFileOptions): Promise<SqliteStorage> {
     return new SqliteStorage({ ...options, file: await openFile(options), wakeups: new LocalWakeups() });
@@ -135,7 +135,7 @@ export class SqliteStorage implements TaskStorage {
           if (isReady) this.wakeups.workReady(scope.agent);
           return { kind: 'accepted', taskId, turn, seq };
         }
-        // A message to a task that cannot be read is as if it had not come.
+        // A message to an unreadable task changes nothing.
         const stored =
           'create' in task && seq === 1
             ? { scope, task: task.create, seq }
@@ -180,7 +180,7 @@ export class SqliteStorage implements TaskStorage {
         const claim = await this.#claimOf(turn);
         if (claim !== undefined) claims.push(claim);
       }
-      // Turns that cannot be read were set aside; others take their places.
+      // Unreadable turns were skipped; further turns replace them.
       const isWhole = claims.length - before === turns.length;
       if (isWhole || turns.length === 0) return { claims, more };
     }
@@ -323,7 +323,7 @@ export class SqliteStorage implements TaskStorage {
     return this.#reads.ofTask(taskId, (tables) => readTask(tables, { scope, id: taskId }, now));
   }
 
-  /** False for a turn that a claim of the same time has brought already: a repeated claim brings it again. */
+  /** False for a turn that a claim in the same ms has already returned: a repeated claim returns it again. */
   #isNew({ scope, taskId, epoch }: ClaimedTurn, now: number): boolean {
     const { turns } = this.#claimed;
     if (this.#claimed.at !== now) turns.clear();
@@ -334,7 +334,7 @@ export class SqliteStorage implements TaskStorage {
     return true;
   }
 
-  /** The task of a turn that was just claimed by its own message. If it cannot be read, the message is taken back. */
+  /** Reads the task of a turn that its own message has just claimed. If it cannot be read, the message is removed. */
   async #readHeld(held: HeldTurn): Promise<ReturnType<typeof readTask>> {
     try {
       return this.#reads.ofTask(held.key.id, (tables) => readTask(tables, held.key, this.#clock.now()));
@@ -344,7 +344,7 @@ export class SqliteStorage implements TaskStorage {
     }
   }
 
-  /** A claimed turn, unless its task was deleted since. A turn that cannot be read is set aside. */
+  /** Returns a claimed turn, unless its task was deleted. A turn that cannot be read is released and skipped. */
   async #claimOf(claimed: ClaimedTurn): Promise<Claim | undefined> {
     const { scope, taskId, turn, epoch } = claimed;
     try {
@@ -368,10 +368,10 @@ export class SqliteStorage implements TaskStorage {
   }
 }
 
-/** The class for code beside it: its constructor is no part of the public types. */
+/** The class with a constructor for this folder: the constructor is not part of the public types. */
 export const OpenedSqlite = SqliteStorage as unknown as new (options: SqliteStorageOptions) => SqliteStorage;
 
-/** Opens a file, and gives its writer to other processes, which read it themselves. */
+/** Opens a file, and gives other processes access to its writer. They read the file themselves. */
 export async function openServedSqlite(
   options: SqliteFileOptions,
 ): Promise<{ readonly storage: SqliteStorage; readonly file: ServedFile }> {

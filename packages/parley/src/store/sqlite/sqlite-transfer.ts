@@ -12,7 +12,7 @@ import { WriteTables } from './write-tables.js';
 
 const NO_LIMITS = { eventLogBytes: Number.POSITIVE_INFINITY, logBytes: Number.POSITIVE_INFINITY };
 
-/** A database file as one end of a copy. Its lock keeps servers away. A source is opened for reading only. */
+/** A database file as source or target of a copy. Its lock excludes servers. A source is opened read-only. */
 export class SqliteTransfer implements TaskTransfer {
   readonly #path: string;
   readonly #lock: FileLock;
@@ -32,9 +32,9 @@ export class SqliteTransfer implements TaskTransfer {
   }
 
   /**
-   * Opens a file. A target is created if it is missing. A source of an older version is refused, because a migration
-   * would change it.
-   * @throws StorageError naming the file if it cannot be used, or a server uses it.
+   * Opens a file. A missing target is created. A source of an older version is refused, because a migration would
+   * change it.
+   * @throws StorageError with the path if the file cannot be used, or a server uses it.
    */
   static open(path: string, role: 'source' | 'target'): SqliteTransfer {
     if (role === 'source') {

@@ -14,7 +14,7 @@ import type { FromWorker, ReadRequest, ToWorker, WorkerAnswer, WorkerRequest, Wo
 import type { WriteRequest } from './write-requests.js';
 import { WriteTables } from './write-tables.js';
 
-// A thread for a file: the writer, or a reader for long reads. Started by SqliteStorage.
+// The entry of a worker thread: the writer of a file, or a reader for long reads. Started by SqliteStorage.
 
 interface Role {
   answer(request: WorkerRequest, again: boolean): WorkerAnswer;

@@ -26,11 +26,11 @@ interface SqliteWriterOptions {
   readonly path: string;
   readonly tables: WriteTables;
   readonly watch: FileWatch;
-  /** Hears why nothing can be written, and `undefined` when something was written after that. */
+  /** Called with the reason when writes start to fail, and with `undefined` after the next success. */
   readonly onHealth: (fault: string | undefined) => void;
 }
 
-/** Does batches of operations, each batch as one transaction. */
+/** Executes batches of operations, each batch in one transaction. */
 export class SqliteWriter {
   readonly #path: string;
   readonly #tables: WriteTables;
@@ -45,24 +45,24 @@ export class SqliteWriter {
     this.#onHealth = onHealth;
   }
 
-  /** Voids all leases, whose nodes are gone. Their turns wait to be claimed again. */
+  /** Ends all leases, because their processes have ended. Their turns can be claimed again. */
   voidLeases(): void {
     this.#transaction(() => voidLeases(this.#tables));
   }
 
   /**
-   * The results in the order of the operations. If the batch fails as a whole, each operation is tried on
-   * its own, except where another process has locked the file. `again`:
-   * another thread was asked the same and may have done it.
+   * Returns the results in the order of the operations. If a batch fails, each operation is tried in its own
+   * transaction, unless another process has locked the file. `again`: another thread may already have executed the
+   * batch.
    */
   write(batch: readonly WriteRequest[], again: boolean): readonly Settled[] {
-    // No transaction may be open around it.
+    // VACUUM cannot run in a transaction.
     if (batch.some(([kind]) => kind === 'scrub')) return batch.map((request) => this.#alone(request, again));
     try {
       return this.#commit(batch, again).map((result) => [false, result]);
     } catch (error) {
       if (batch.length === 1) return [this.#failed(error)];
-      // Another transaction holds a lock that the batch needs. Each operation alone would wait for it again.
+      // Another process holds a lock that the batch needs. Each single operation would wait for it again.
       if (isLocked(error)) return batch.map(() => this.#failed(error));
       return batch.map((request) => this.#alone(request, again));
     }
@@ -94,7 +94,7 @@ export class SqliteWriter {
     return results;
   }
 
-  /** Does all of it or nothing, without the rows that turn out to be damaged. */
+  /** Runs the work as one transaction. Restarts it without the rows that turn out to be damaged. */
   #transaction<R>(work: () => R): R {
     const tables = this.#tables;
     this.#watch.check();
@@ -167,10 +167,10 @@ type DoneBefore = {
     | 'may be done twice';
 };
 
-/** The results of requests that a thread has done before it died; `undefined` if the request is to be done. */
+/** Return the results of requests that an earlier thread has executed; `undefined` if it has not. */
 const DONE_BEFORE: DoneBefore = {
   accept: acceptedBefore,
-  // It recognizes its repetition by itself.
+  // An append detects its own repeats (`decideAppend`).
   append: 'may be done twice',
   claim: claimedBefore,
   begin: 'may be done twice',
@@ -211,7 +211,7 @@ const OLDEST = 'SELECT min(place) AS place FROM execution INDEXED BY execution_r
 const PENDING = `SELECT count(*) AS pending, min(due) AS due FROM push_delivery INDEXED BY push_delivery_due
   WHERE due IS NOT NULL`;
 
-/** Writes a row without meaning, so that the check reaches the file. Answers the work that waits. */
+/** Writes a meaningless row, so that the check reaches the file. Returns the waiting work. */
 function check({ sql }: WriteTables, [, { now }]: CheckWrite): StorageLoad {
   sql.run("INSERT OR REPLACE INTO meta VALUES ('checked', ?)", String(now));
   const counts = sql.apart('count of waiting messages', () => ({

@@ -2,14 +2,14 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { unreadableReason } from '../../errors/unreadable-task-error.js';
 import { DamagedRowError, isDamage } from './file-fault.js';
 
-/** The prepared statements of the writing connection, its transaction, and the rows that it cannot read. */
+/** The prepared statements of the writing connection, its transaction, and its unreadable rows. */
 export class Statements {
   readonly #db: DatabaseSync;
   readonly #prepared = new Map<string, StatementSync>();
   readonly #onAside: (row: string, reason: string) => void;
-  /** Tasks that cannot be read or written. They are skipped until the file is opened again. */
+  /** Unreadable tasks. They are skipped until the file is opened again. */
   readonly #aside = new Set<number | string>();
-  /** True if the transaction that is under way, or was the last, has changed anything. */
+  /** True if the current or the last transaction has changed anything. */
   wrote = false;
 
   constructor(db: DatabaseSync, onAside: (row: string, reason: string) => void) {
@@ -31,7 +31,7 @@ export class Statements {
     return this.#statement(sql).all(...values) as R[];
   }
 
-  /** Rows one by one, as far as they are asked for. */
+  /** Reads rows lazily. */
   each<R>(sql: string, ...values: SQLInputValue[]): IterableIterator<R> {
     return this.#statement(sql).iterate(...values) as IterableIterator<R>;
   }
@@ -50,9 +50,9 @@ export class Statements {
   }
 
   /**
-   * Works on one row of several. `row` is the number of a task, or a name. Skips rows that were set aside: `undefined`.
-   * Sets a damaged row aside and restarts the transaction without it, because SQLite writes nothing more in a
-   * transaction with a damaged page.
+   * Reads or writes one row. `row`: the number of a task, or a name. Returns `undefined` for a row that is skipped.
+   * A damaged row is skipped from now on, and the transaction restarts without it, because SQLite refuses further
+   * writes after a damaged page.
    * @throws DamagedRowError
    */
   apart<R>(row: number | string, work: () => R): R | undefined {

@@ -3,13 +3,13 @@ import type { Holder, TaskHead } from '../rules/task-head.js';
 import type { Statements } from './statements.js';
 import type { ScopeFields } from './write-requests.js';
 
-/** A turn that waits or runs. `ready` marks the first turn of a task without a holder: the index of claims has it. */
+/** A waiting or running turn. `ready`: it is the first turn of a task without a holder, and in the index of claims. */
 export interface QueuedTurn {
   readonly turn: number;
   ready: boolean;
 }
 
-/** The row of a task as the transaction that is under way sees it. */
+/** The row of a task as of the current transaction. */
 export interface HeadRow extends TaskHead {
   readonly pk: number;
   readonly scope: number;
@@ -26,7 +26,7 @@ export interface HeadRow extends TaskHead {
   /** JSON of the status and the metadata after the last record. */
   status: string;
   metadata: string | null;
-  /** About what its records take. */
+  /** Approximate bytes of its records. */
   bytes: number;
   /** True if the task has a push configuration. */
   hasDeliveries: boolean;
@@ -34,15 +34,15 @@ export interface HeadRow extends TaskHead {
 
 type Row = Readonly<Record<string, SQLInputValue>>;
 
-/** Entries kept in each of the caches. */
+/** Maximum entries of each cache. */
 const CACHED = 5_000;
-/** Texts of a task above this many characters are not kept for thousands of tasks. */
+/** Tasks with longer texts, in characters, are not cached. */
 const LARGE = 8_192;
 
 const HEAD_COLUMNS = `pk, scope, context_id, state, status_time, seq, epoch, turns, held, node, lease_end, began,
   ended, status, metadata, bytes, EXISTS (SELECT 1 FROM push_delivery d WHERE d.task = task.pk) AS has_deliveries`;
 
-/** The rows of tasks, and the numbers of agents and scopes. Keeps those used last, which spares most reads. */
+/** Caches the most recently used rows of tasks, and the numbers of agents and scopes. Avoids most reads. */
 export class TaskHeads {
   readonly #sql: Statements;
   readonly #agents = new Map<string, number>();
@@ -53,7 +53,7 @@ export class TaskHeads {
     this.#sql = sql;
   }
 
-  /** Forgets everything: a transaction was rolled back. */
+  /** Clears the caches after a rollback. */
   clear(): void {
     this.#heads.clear();
     this.#agents.clear();
@@ -68,7 +68,7 @@ export class TaskHeads {
     return row?.pk;
   }
 
-  /** The number of an agent, which gets one if it has none. */
+  /** Returns the number of an agent, and creates it if it is missing. */
   agentOf(name: string): number {
     const known = this.agent(name);
     if (known !== undefined) return known;
@@ -92,7 +92,7 @@ export class TaskHeads {
     return row?.pk;
   }
 
-  /** The number of a scope, which gets one if it has none. */
+  /** Returns the number of a scope, and creates it if it is missing. */
   scopeOf(fields: ScopeFields): number {
     const known = this.scope(fields);
     if (known !== undefined) return known;
@@ -101,13 +101,13 @@ export class TaskHeads {
     return this.scopeOf(fields);
   }
 
-  /** Forgets a scope whose row was deleted. */
+  /** Removes a deleted scope from the cache. */
   forgetScope([agent, tenant, owner]: ScopeFields): void {
     const agentPk = this.agent(agent);
     if (agentPk !== undefined) this.#scopes.delete(scopeKey(agentPk, tenant, owner));
   }
 
-  /** A task by its scope and id. */
+  /** Returns a task by its scope and id. */
   find(fields: ScopeFields, id: string): HeadRow | undefined {
     const scope = this.scope(fields);
     if (scope === undefined) return undefined;
@@ -128,14 +128,14 @@ export class TaskHeads {
     return head;
   }
 
-  /** Keeps the row of a task that goes on. One that has ended, or has large texts, is not kept. */
+  /** Caches the row of an open task without large texts. */
   keep(id: string, head: HeadRow): void {
     const key = `${head.scope} ${id}`;
     if (head.hasEnded || head.status.length + (head.metadata?.length ?? 0) > LARGE) this.#heads.delete(key);
     else if (!this.#heads.has(key)) remember(this.#heads, key, head);
   }
 
-  /** Forgets a task that was deleted. */
+  /** Removes a deleted task from the cache. */
   forget(scope: number, id: string): void {
     this.#heads.delete(`${scope} ${id}`);
   }
@@ -167,7 +167,7 @@ function headOf(row: Row): HeadRow {
   };
 }
 
-/** Keeps a bounded number: the oldest goes when one more comes. */
+/** Adds an entry to a cache. Evicts the oldest above the maximum. */
 function remember<V>(cache: Map<string, V>, key: string, value: V): void {
   cache.set(key, value);
   if (cache.size <= CACHED) return;

@@ -3,13 +3,13 @@ import { ShapedTask, type TaskTexts } from '../../task/shaped-task.js';
 import type { Scope } from '../task-key.js';
 import type { ListCursor, StoredTask, TaskPage } from '../task-storage.js';
 
-/** The columns of a task `t`, in the order of `TaskRow`. The large members of the task follow. */
+/** The columns of a task `t`, in the order of `TaskRow`. The large members follow them. */
 export const TASK_COLUMNS = `t.pk, t.ended, t.status_time, t.id, t.context_id, t.seq, t.epoch, t.created, t.held, t.lease_end,
   t.status, t.metadata`;
 
 /**
- * A task as an array of columns: as it is read and as it travels between threads. The members of the task are JSON
- * text; `history` and `artifacts` are `null` if they are absent or not wanted.
+ * A task as an array of columns, as it is read and posted between threads. The members are JSON; `history` and
+ * `artifacts` are `null` if they are absent or excluded.
  */
 export type TaskRow = readonly [
   pk: number,
@@ -43,12 +43,12 @@ export interface TextColumns {
   readonly artifacts: string | null;
 }
 
-/** The task of these columns. */
+/** Parses the task of these columns. */
 export function parseTask(columns: TextColumns): Task {
   return ShapedTask.parse(textsFrom(columns));
 }
 
-/** The texts of a row that holds all wanted members. */
+/** Returns the texts of a row with all wanted members. */
 export function textsOf(row: TaskRow): TaskTexts {
   const [, , , id, contextId, , , , , , status, metadata, history, artifacts] = row;
   return textsFrom({ id, contextId, status, metadata, history, artifacts });
@@ -65,25 +65,25 @@ function textsFrom({ id, contextId, status, metadata, history, artifacts }: Text
   };
 }
 
-/** The task of a row that holds all wanted members. */
+/** Parses the task of a row with all wanted members. */
 export function taskOf(row: TaskRow): Task {
   return ShapedTask.parse(textsOf(row));
 }
 
-/** The stored task of a row. `running` holds if its lease ends after `now`. */
+/** Returns the stored task of a row. `running`: its lease ends after `now`. */
 export function storedOf(row: TaskRow, task: Task, at: { readonly scope: Scope; readonly now: number }): StoredTask {
   const [, , , , , seq, epoch, createdAt, held, leaseEnd] = row;
   const running = leaseEnd !== null && leaseEnd > at.now;
   return { scope: at.scope, task, seq, epoch, running, heldTurn: held ?? 0, createdAt };
 }
 
-/** The scope of rows, and the time at which they were read. */
+/** The scope of rows, and the time of their read. */
 interface ReadAt {
   readonly scope: Scope;
   readonly now: number;
 }
 
-/** A page of rows that can be parsed. They are parsed when code reads the tasks. */
+/** A page of rows with valid JSON, which is parsed when code reads the tasks. */
 export class TextPage implements TaskPage {
   static readonly #tasks: PropertyDescriptor & ThisType<TextPage> = {
     get() {
@@ -114,7 +114,7 @@ export class TextPage implements TaskPage {
   }
 }
 
-/** A value as JSON text; `null` for one that is absent. */
+/** Returns a value as JSON; `null` for an absent one. */
 export function textOf(value: unknown): string | null {
   return value === undefined ? null : JSON.stringify(value);
 }

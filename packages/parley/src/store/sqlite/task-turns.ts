@@ -16,7 +16,7 @@ export function dropTurns({ sql }: WriteTables, head: HeadRow, dropped: number |
   sql.run('DELETE FROM execution WHERE task = ? AND turn = ?', head.pk, dropped);
 }
 
-/** Writes epoch and holder of a task, and lets claims see its first turn if it has no holder. */
+/** Writes epoch and holder of a task, and marks its first turn as claimable if it has no holder. */
 export function writeHolder(tables: WriteTables, head: HeadRow): void {
   const { epoch, turns, holder } = head;
   if (holder !== undefined) tables.counters.noteLease(holder.leaseEnd);
@@ -32,7 +32,7 @@ export function writeHolder(tables: WriteTables, head: HeadRow): void {
   settleReady(tables, head);
 }
 
-/** Marks the first turn of a task as one to be claimed exactly if the task has no holder. */
+/** Marks the first turn of a task as claimable if and only if the task has no holder. */
 export function settleReady({ sql }: WriteTables, head: HeadRow): void {
   const [first] = head.queue;
   const ready = waitingIn(head) === head.queue.length;

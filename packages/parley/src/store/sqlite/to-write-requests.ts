@@ -22,27 +22,27 @@ import type {
   ScopeFields,
 } from './write-requests.js';
 
-/** A scope, spread out. */
+/** The fields of a scope as a tuple. */
 export function scopeFields({ agent, tenant, owner }: Scope): ScopeFields {
   return [agent, tenant, owner];
 }
 
-/** The number in the row of a key. */
+/** The `lasting` column of a key. */
 export function lastingOf({ isLasting = false }: IdempotencyKey): 0 | 1 {
   return isLasting ? 1 : 0;
 }
 
-/** A turn, spread out. */
+/** The fields of a held turn, with a flat key. */
 export function heldFields({ key, turn, epoch }: HeldTurn): HeldFields {
   return { scope: scopeFields(key.scope), taskId: key.id, turn, epoch };
 }
 
-/** The key of a queue of deliveries, spread out. */
+/** The fields of the key of a delivery queue, flat. */
 export function queueFields({ key, configId }: DeliveryKey): QueueFields {
   return { scope: scopeFields(key.scope), taskId: key.id, configId };
 }
 
-/** A new task with the text of its first record. */
+/** The fields of a new task with its first record. */
 export function newTaskFields(task: Task, isContextNew = false): NewTaskFields {
   const { contextId = null, status } = task;
   const ended = isTerminal(status.state);
@@ -60,7 +60,7 @@ export function newTaskFields(task: Task, isContextNew = false): NewTaskFields {
   ];
 }
 
-/** A message taken in, as the writer wants it. */
+/** Returns the write request of an acceptance. */
 export function acceptWrite(acceptance: Acceptance, now: number): AcceptWrite {
   const { scope, message, caller, task, claim, pushConfig, pushConfigLimit, idempotency, waitingLimit } = acceptance;
   const taskId = 'create' in task ? task.create.id : task.id;
@@ -87,8 +87,8 @@ export function acceptWrite(acceptance: Acceptance, now: number): AcceptWrite {
 }
 
 /**
- * Records to append, as the writer wants them.
- * @throws StorageError when the append breaks its contract.
+ * Returns the write request of an append.
+ * @throws StorageError if the append breaks its contract.
  */
 export function appendWrite(append: Append, now: number): AppendWrite {
   const { authority, after, endsTurn } = appendRequest(append);

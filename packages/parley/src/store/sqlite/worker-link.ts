@@ -9,7 +9,7 @@ interface Waiter {
   readonly reject: (error: StorageError) => void;
 }
 
-/** The caller that waits for a worker to be ready. */
+/** The caller that waits for the start of a worker. */
 interface Starting {
   readonly ready: () => void;
   readonly failed: (error: StorageError) => void;
@@ -21,15 +21,15 @@ export interface WorkerOptions {
   readonly worker: URL;
   readonly task: WorkerTask;
   readonly logger: Logger;
-  /** It has died: what is asked from now on is rejected. Called before what waits is. */
+  /** Called when the worker has ended unexpectedly, before its waiting requests are rejected. */
   readonly onDeath: () => void;
-  /** The writer cannot write for this reason, or (undefined) can again. */
+  /** Called with the reason when writes start to fail, and with `undefined` when they work again. */
   readonly onHealth?: (fault: string | undefined) => void;
-  /** The worker cannot read a row, which it leaves out from now on. */
+  /** Called for each row that the worker cannot read and skips from now on. */
   readonly onAside: (row: string, reason: string) => void;
 }
 
-/** A worker thread of this storage: what is asked of it is answered in order. An idle one keeps no process alive. */
+/** A worker thread of this storage, which answers requests in order. While idle, it does not keep the process alive. */
 export class WorkerLink {
   readonly #worker: Worker;
   readonly #exited: Promise<void>;
@@ -51,8 +51,8 @@ export class WorkerLink {
   }
 
   /**
-   * Starts a worker; resolves when it has opened its file. Should it die later, the log says so.
-   * @throws StorageError when it cannot, or ends before it is ready.
+   * Starts a worker; resolves when it has opened its file. A later crash is logged.
+   * @throws StorageError if it fails to start.
    */
   static start(options: WorkerOptions): Promise<WorkerLink> {
     const { task } = options;
@@ -60,14 +60,14 @@ export class WorkerLink {
       const worker = new Worker(options.worker, {
         workerData: task,
         name: `sqlite ${task.role}`,
-        // Measured: a larger nursery only keeps garbage for longer.
+        // Measured: a larger young generation only delays the collection of garbage.
         resourceLimits: { maxYoungGenerationSizeMb: 6 },
       });
       const link = new WorkerLink(worker, options, { ready: () => resolve(link), failed: reject });
     });
   }
 
-  /** Asks the worker; `again` says that another one may have done it. Rejects with StorageError if it has died. */
+  /** Sends a request; `again`: it may have been executed already. Rejects with StorageError if the worker has ended. */
   ask(request: WorkerRequest, again: boolean): Promise<WorkerAnswer> {
     if (this.#broken !== undefined) return Promise.reject(this.#broken);
     const id = this.#nextId;
@@ -79,7 +79,7 @@ export class WorkerLink {
     return promise;
   }
 
-  /** Resolves when everything asked before is answered and the worker has closed its file. */
+  /** Resolves when all earlier requests are answered and the worker has closed its file. */
   async close(): Promise<void> {
     this.#closing = true;
     if (this.#broken === undefined) {
@@ -102,7 +102,7 @@ export class WorkerLink {
       case 'answer': {
         const waiter = this.#waiting.get(message[1]);
         this.#waiting.delete(message[1]);
-        // A link that closes keeps the process alive until its thread has closed the file.
+        // A closing link keeps the process alive until its thread has closed the file.
         if (this.#waiting.size === 0 && !this.#closing) this.#worker.unref();
         waiter?.resolve(message[2]);
         break;

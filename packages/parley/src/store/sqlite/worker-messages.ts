@@ -10,9 +10,9 @@ import type { RowPage } from './task-texts.js';
 import type { Settled, WriteRequest } from './write-requests.js';
 import type { LogLimits } from './write-tables.js';
 
-/** The purpose of a worker. */
+/** The task of a worker thread. */
 export type WorkerTask =
-  /** `files`: those that this process had open before. Its leases in them stand. */
+  /** `files`: the files that this process had open before. Its leases in them stay valid. */
   | ({
       readonly role: 'writer';
       readonly files: OpenedFiles | undefined;
@@ -30,12 +30,12 @@ export type ReadRequest =
   | { readonly read: 'deliveries'; readonly query: DeliveryQuery }
   | { readonly read: 'records'; readonly key: TaskKey; readonly after: number; readonly maxBytes: number };
 
-/** Records as texts: `seq`, `turn`, `event`, `history`, `metadata` of each. */
+/** Records as texts: `seq`, `turn`, `event`, `history` and `metadata` of each. */
 interface TextRecords extends Omit<RecordPage, 'records'> {
   readonly records: readonly (readonly [number, number, string, string | null, string | null])[];
 }
 
-/** Batches of other processes for a writer: requests as V8 writes them. The answer has the results of each. */
+/** Batches of other processes for a writer: requests in the format of V8. The answer has the results of each. */
 export interface ForeignBatches {
   readonly batches: readonly FileBatch[];
 }
@@ -55,12 +55,10 @@ export interface ReadResults {
   readonly records: TextRecords;
 }
 
-/** Messages to a worker: a request, or its end. */
+/** Messages to a worker: a request, or the order to close. */
 export type ToWorker = readonly [id: number, request: WorkerRequest, again: boolean] | 'close';
 
-/**
- * Messages from a worker: its readiness or failure, answers, unreadable rows, and the start and end of write outages.
- */
+/** Messages from a worker: ready or failed, answers, unreadable rows, and the start and end of write outages. */
 export type FromWorker =
   | readonly ['ready']
   | readonly ['failed', reason: string]

@@ -5,7 +5,7 @@ import { RECORD_KEY } from './record-keys.js';
 import { keyBytes } from './remembered-sizes.js';
 import type { WriteTables } from './write-tables.js';
 
-/** Writes a task, unless its scope has one of this id. True if it was written. */
+/** Inserts a task, unless its scope has this id. Returns true if it was inserted. */
 export function writeTask(tables: WriteTables, copy: CopiedTask): boolean {
   const { sql, heads, counters } = tables;
   const { agent, tenant, owner } = copy.scope;
@@ -64,7 +64,7 @@ export function writeTask(tables: WriteTables, copy: CopiedTask): boolean {
   return true;
 }
 
-/** Writes a key with its outcome, unless the scope has this key. */
+/** Inserts a key with its outcome, unless the scope has this key. */
 export function writeKey({ sql, heads, counters }: WriteTables, copy: CopiedKey): void {
   const { scope, key, expiresAt, digest, taskId, turn, reply } = copy;
   const scopePk = heads.scopeOf([scope.agent, scope.tenant, scope.owner]);

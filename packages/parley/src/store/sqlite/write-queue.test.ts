@@ -4,7 +4,7 @@ import type { WriteRequest } from './write-requests.js';
 
 const MIB = 1_048_576;
 
-/** Appends so much text to a task. */
+/** Makes an append with a text of this length. */
 function append(task: string, bytes: number): Queued & { readonly name: string } {
   const rows = [[1, 1, 'x'.repeat(bytes), null, null]] as const;
   const request: WriteRequest = ['append', ['a', '', null], task, 0, 1, 0, 2, 0, '{}', null, null, null, rows, null];

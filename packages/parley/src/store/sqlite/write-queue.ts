@@ -1,25 +1,25 @@
 import type { WriteRequest } from './write-requests.js';
 
-/** A request to queue, and the characters of all its texts. */
+/** A request to queue, and the length of all its texts. */
 export interface Queued {
   readonly request: WriteRequest;
   readonly bytes: number;
 }
 
-/** A request with more text than this is large. */
+/** Characters of text above which a request is large. */
 const LARGE = 65_536;
-/** Text of a batch at most. A single request may have more. */
+/** Maximum characters of text in a batch. A single request may have more. */
 const BATCH_BYTES = 4_194_304;
 
 /**
- * Requests that wait for their batch. Large requests pass through a few at a time, and small ones do not wait
- * behind them. Requests on one task keep their order.
+ * Requests that wait for their batch. A batch has few large requests, so small ones do not wait for all of them.
+ * Requests for one task keep their order.
  */
 export class WriteQueue<E extends Queued> {
   #small: E[] = [];
   #smallBytes = 0;
   #large: E[] = [];
-  /** The tasks that the large requests write. */
+  /** The tasks that queued large requests write. */
   #tasks = new Set<string>();
 
   add(entry: E): void {
@@ -35,8 +35,8 @@ export class WriteQueue<E extends Queued> {
   }
 
   /**
-   * Takes the next batch out: the small requests, then as many large ones as fit, but at least one. The batch is empty
-   * if no request waits.
+   * Removes and returns the next batch: the small requests, then as many large ones as fit, but at least one. Empty if
+   * no request waits.
    */
   take(): readonly E[] {
     const isWhole = this.#smallBytes <= BATCH_BYTES;
@@ -51,7 +51,7 @@ export class WriteQueue<E extends Queued> {
   }
 }
 
-/** The first entries, as many as fit in a batch, and at least so many. */
+/** Returns the first entries that fit in a batch, and at least `least`. */
 function firstOf<E extends Queued>(entries: readonly E[], least: 0 | 1): E[] {
   let sum = 0;
   const end = entries.findIndex(({ bytes }, at) => {
@@ -61,7 +61,7 @@ function firstOf<E extends Queued>(entries: readonly E[], least: 0 | 1): E[] {
   return end < 0 ? [...entries] : entries.slice(0, end);
 }
 
-/** The characters of all texts of a request. */
+/** Returns the number of characters of all texts of a request. */
 export function bytesOf(value: unknown): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null) return 0;
@@ -70,7 +70,7 @@ export function bytesOf(value: unknown): number {
   return bytes;
 }
 
-/** The task that a request is about; "" if it is about none or several. */
+/** Returns the task that a request writes; "" for none or several. */
 function taskOf(request: WriteRequest): string {
   switch (request[0]) {
     case 'accept':

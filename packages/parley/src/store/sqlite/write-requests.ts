@@ -6,8 +6,8 @@ import type { ConfigPut, DeliveryOutcome } from '../push-storage.js';
 import type { Retention, StorageLoad, Swept } from '../task-storage.js';
 
 /**
- * A request of the main thread to the writer: its kind, and its fields. Large values travel as JSON text. The fields of
- * the two frequent requests are a flat tuple, which both threads copy in two thirds of the time that named fields take.
+ * A request of the main thread to the writer: its kind, and its fields. Large values are JSON. The two most frequent
+ * requests are flat tuples, which take a third less time to copy between threads than named fields.
  */
 export type WriteRequest =
   | AcceptWrite
@@ -38,24 +38,24 @@ export type WriteRequest =
   | CheckWrite
   | SweepWrite;
 
-/** A scope, spread out. */
+/** The fields of a scope as a tuple. */
 export type ScopeFields = readonly [agent: string, tenant: string, owner: string | null];
 
-/** A task to put there, with the text of the record that shows it. */
+/** The insert of a task with its first record. */
 export type NewTaskFields = readonly [
   contextId: string | null,
   state: number,
   statusTime: number,
   status: string,
   metadata: string | null,
-  /** Of a task that has ended already. */
+  /** Only for a finished task. */
   history: string | null,
   artifacts: string | null,
   isContextNew: boolean,
   event: string,
 ];
 
-/** A turn that a node holds, or believes to hold. */
+/** A turn that a node holds, or assumes to hold. */
 export interface HeldFields {
   readonly scope: ScopeFields;
   readonly taskId: string;
@@ -63,7 +63,7 @@ export interface HeldFields {
   readonly epoch: number;
 }
 
-/** A row of a key without its scope. */
+/** A row of a key, without its scope. */
 export interface KeyRow {
   readonly key: string;
   readonly expiresAt: number;
@@ -74,18 +74,18 @@ export interface KeyRow {
   /** The node that has reserved the key, and the end of its lease. */
   readonly node: string | null;
   readonly leaseEnd: number | null;
-  /** 1 for a key that counts apart from those of messages. */
+  /** 1 for a key with limits separate from those of messages. */
   readonly lasting: 0 | 1;
 }
 
-/** Take a message in. */
+/** Accept a message. */
 export type AcceptWrite = readonly [
   'accept',
   scope: ScopeFields,
   now: number,
   taskId: string,
   create: NewTaskFields | null,
-  /** The context the caller named. */
+  /** The context that the caller named. */
   contextId: string | null,
   message: string,
   caller: string,
@@ -95,7 +95,7 @@ export type AcceptWrite = readonly [
   waitingLimit: number,
   again: boolean,
 ];
-/** The turn a message got, or why it got none; `epoch` is there when it was claimed. */
+/** The turn of a message, or the reason of its refusal; `epoch` is set if the turn was claimed. */
 export type AcceptResult =
   /** `isReady`: a node can claim a turn of the task now. */
   | readonly ['accepted', turn: number, seq: number, epoch: number | null, isReady: boolean]
@@ -134,7 +134,7 @@ export type AppendResult =
   | readonly ['appended', waiting: number, isDue?: boolean, isReady?: boolean]
   | readonly ['fenced' | 'running' | 'terminal' | 'not-found'];
 
-/** Claim turns that no node runs. */
+/** Claim turns that no node holds. */
 export type ClaimWrite = readonly [
   'claim',
   {
@@ -148,7 +148,7 @@ export type ClaimWrite = readonly [
     readonly holds: readonly HeldTurn[] | undefined;
   },
 ];
-/** A claimed turn with its texts; the task itself is read by the thread that needs it. */
+/** A claimed turn with its texts; the task is read by another thread. */
 export interface ClaimedTurn extends HeldFields {
   readonly attempt: number;
   readonly handOvers: number;
@@ -160,35 +160,35 @@ export interface ClaimedTurn extends HeldFields {
   readonly cancel: string | null;
 }
 
-/** Count an attempt of a turn that begins. */
+/** Count an attempt of a turn at its start. */
 export type BeginWrite = readonly ['begin', { readonly turn: HeldFields; readonly attempt: number }];
-/** Move the ends of leases on. */
+/** Extend leases. */
 export type RenewWrite = readonly [
   'renew',
   { readonly now: number; readonly leaseMs: number; readonly turns: readonly HeldFields[] },
 ];
-/** The claimed turns, and whether a limit cut the list short. */
+/** The claimed turns, and whether a limit ended the list. */
 export interface ClaimResult {
   readonly turns: readonly ClaimedTurn[];
   readonly more: boolean;
 }
 /** The result for each turn; `undefined` if its row is damaged. */
 export type RenewResult = readonly (HeldResult | undefined)[];
-/** `false` for a turn that is lost, or the request to cancel it, if any. */
+/** `false` if the node no longer holds the turn, or the request to cancel, if any. */
 export type HeldResult = string | null | false;
 
-/** Give a turn up. */
+/** Release a turn. */
 export type ReleaseWrite = readonly [
   'release',
   { readonly turn: HeldFields; readonly attempt: number; readonly how: ReleaseHow },
 ];
-/** Give up a turn that cannot be read. */
+/** Release a turn that cannot be read. */
 export type LeaveAsideWrite = readonly ['leave-aside', { readonly turn: HeldFields; readonly reason: string }];
 /** End the leases of all other nodes. */
 export type KeepLeasesWrite = readonly ['keep-leases', nodes: readonly string[]];
-/** Keep a value for the next attempt. */
+/** Store a value for the next attempt. */
 export type CheckpointWrite = readonly ['checkpoint', { readonly turn: HeldFields; readonly checkpoint: string }];
-/** Ask to cancel a task. */
+/** Request the cancellation of a task. */
 export type CancelWrite = readonly [
   'cancel',
   { readonly scope: ScopeFields; readonly now: number; readonly taskId: string; readonly request: string },
@@ -199,12 +199,12 @@ export type CancelResult =
   | { readonly kind: 'requested'; readonly seq: number; readonly turn: number | undefined; readonly running: boolean }
   | { readonly kind: 'terminal'; readonly state: number };
 
-/** Put a task there from outside. */
+/** Insert a task from outside of a message. */
 export type CreateWrite = readonly [
   'create',
   { readonly scope: ScopeFields; readonly now: number; readonly taskId: string; readonly task: NewTaskFields },
 ];
-/** Remove a task. */
+/** Delete a task. */
 export type DeleteWrite = readonly [
   'delete',
   { readonly scope: ScopeFields; readonly now: number; readonly taskId: string },
@@ -223,16 +223,16 @@ export type ReserveWrite = readonly [
     readonly lasting: KeyRow['lasting'];
   },
 ];
-/** The answer of a key to a node that wants to write it. */
+/** The answer to a node that wants to write a key. */
 export type KeyResult =
   | { readonly kind: 'written' | 'blocked' }
   | { readonly kind: 'known' | 'reserved'; readonly row: KeyRow };
-/** Give a reservation back. */
+/** Delete a reservation. */
 export type UnreserveWrite = readonly [
   'unreserve',
   { readonly scope: ScopeFields; readonly key: string; readonly node: string },
 ];
-/** Keep a direct reply under a key. */
+/** Store a direct reply under a key. */
 export type RememberWrite = readonly [
   'remember',
   {
@@ -245,7 +245,7 @@ export type RememberWrite = readonly [
     readonly lasting: KeyRow['lasting'];
   },
 ];
-/** Add or replace a push configuration. */
+/** Insert or replace a push configuration. */
 export type PutPushConfigWrite = readonly [
   'put-push-config',
   {
@@ -254,21 +254,21 @@ export type PutPushConfigWrite = readonly [
     readonly taskId: string;
     readonly id: string;
     readonly config: string;
-    /** Configurations that the task may have. */
+    /** Maximum number of configurations of the task. */
     readonly limit: number | null;
   },
 ];
-/** Remove a push configuration. */
+/** Delete a push configuration. */
 export type DeletePushConfigWrite = readonly [
   'delete-push-config',
   { readonly scope: ScopeFields; readonly taskId: string; readonly id: string },
 ];
-/** Replace the text of a push configuration, if it is still the same. */
+/** Replace the text of a push configuration, if it is unchanged. */
 export type RewriteConfigWrite = readonly [
   'rewrite-config',
   { readonly queue: QueueFields; readonly from: string; readonly to: string },
 ];
-/** The key of a queue of deliveries, spread out. */
+/** The fields of the key of a delivery queue, flat. */
 export interface QueueFields {
   readonly scope: ScopeFields;
   readonly taskId: string;
@@ -284,7 +284,7 @@ export type RecordFields = readonly [
   metadata: string | null,
 ];
 
-/** Claim queues of deliveries that are due. */
+/** Claim due delivery queues. */
 export type ClaimDeliveriesWrite = readonly [
   'claim-deliveries',
   {
@@ -306,13 +306,13 @@ export interface ClaimedDelivery extends QueueFields {
   readonly trace: string | undefined;
   readonly records: readonly RecordFields[];
 }
-/** The claimed queues, and whether a limit cut the list short. */
+/** The claimed queues, and whether a limit ended the list. */
 export interface ClaimDeliveriesResult {
   readonly claims: readonly ClaimedDelivery[];
   readonly more: boolean;
 }
 
-/** Settle an attempt to deliver. */
+/** Store the outcome of a delivery attempt. */
 export type SettleDeliveryWrite = readonly [
   'settle-delivery',
   {
@@ -327,21 +327,21 @@ export type ReplayDeliveryWrite = readonly [
   'replay-delivery',
   { readonly queue: QueueFields; readonly now: number; readonly from: number | undefined },
 ];
-/** Give up the pending records of a queue. */
+/** Drop the pending records of a queue. */
 export type PurgeDeliveryWrite = readonly ['purge-delivery', { readonly queue: QueueFields; readonly now: number }];
 
 /** Refuse new data of an owner until a time. */
 export type BlockOwnerWrite = readonly ['block-owner', { readonly owner: OwnerQuery; readonly until: number }];
 /** Erase a part of a scope. */
 export type EraseOwnedWrite = readonly ['erase-owned', { readonly scope: ScopeFields; readonly limit: number }];
-/** The counts of a step, and the ids of its tasks. */
+/** The counts of an erased part, and the ids of its tasks. */
 export type EraseOwnedResult = ErasedPart;
-/** Write the file anew without deleted rows. In a batch of its own. */
+/** Rewrite the file without deleted rows. In a batch of its own. */
 type ScrubWrite = readonly ['scrub'];
 
-/** Remove what has been kept long enough. */
+/** Delete rows past their retention. */
 export type SweepWrite = readonly ['sweep', { readonly now: number; readonly retention: Retention }];
-/** Write a row that means nothing. */
+/** Write a meaningless row. */
 export type CheckWrite = readonly ['check', { readonly now: number }];
 
 /** The answer to each request. */
@@ -372,12 +372,12 @@ export interface WriteResults {
   readonly 'block-owner': undefined;
   readonly 'erase-owned': EraseOwnedResult;
   readonly scrub: undefined;
-  /** Count of turns that wait. */
+  /** The waiting work. */
   readonly check: StorageLoad;
   readonly sweep: Swept;
 }
 
-/** The result of a request that was done, or why it failed and whether that was reported as the writer's health. */
+/** The result of a request, or the reason of its failure and whether the health report of the writer covers it. */
 export type Settled =
   | readonly [failed: false, result: unknown]
   | readonly [failed: true, reason: string, reported: boolean];

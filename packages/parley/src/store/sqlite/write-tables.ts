@@ -6,13 +6,13 @@ import { TaskHeads } from './task-heads.js';
 
 /** Limits of the logs. */
 export interface LogLimits {
-  /** Of all finished tasks together; beyond it the oldest go before their time. */
+  /** Of all finished tasks together; above it, the oldest logs are deleted. */
   readonly eventLogBytes: number;
-  /** Of one task that goes on; beyond it the older half goes. */
+  /** Of one open task; above it, the older half is deleted. */
   readonly logBytes: number;
 }
 
-/** The tables as the one writer sees them: statements, the heads of tasks, and counters. */
+/** The tables of the writer: statements, cached heads of tasks, and counters. */
 export class WriteTables {
   readonly sql: Statements;
   readonly heads: TaskHeads;
@@ -30,9 +30,9 @@ export class WriteTables {
     this.limits = options.limits;
   }
 
-  /** Writes the file anew without what deleted rows have left in its pages, and empties its log. */
+  /** Rewrites the file without the bytes of deleted rows, and empties its log. */
   scrub(): void {
-    // The copy may be larger than the memory.
+    // The temporary copy may be larger than the memory.
     this.sql.run('PRAGMA temp_store = DEFAULT');
     try {
       this.sql.run('VACUUM');
@@ -43,7 +43,7 @@ export class WriteTables {
     }
   }
 
-  /** Does all of it or nothing. A failure clears the cached parts of the tables. */
+  /** Runs the work as one transaction. A failure clears the caches. */
   transaction<R>(work: () => R): R {
     const { sql, heads, counters } = this;
     try {
