@@ -1,6 +1,6 @@
 // Packs what the tests of a rolling update need of the last version: its packages with a storage, and the server of
 // test/replicas. The result is in Git, because no registry has it on a machine without network. `npm run release`
-// replaces it with the version that it releases.
+// replaces it with the version that it releases. `kysely` among the packages of the repository is a dependency of it.
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

@@ -113,7 +113,7 @@ describe('in a bundle', () => {
     const { text } = await bundled(exchanged, { format: 'esm', minify: true });
     const gzipped = gzipSync(text).length;
     process.stdout.write(`bundle of a minimal agent: ${text.length} bytes minified, ${gzipped} gzipped\n`);
-    // 8 kB of it are the parts of jose that sign. 8.5 kB are tokens, also those of called agents, times of turns, traces
+    // 8 kB of it are the parts of jose that sign. 8.5 kB are tokens, also of called agents, times of turns, traces,
     // and the console. A bundle in several files loads most of them on demand.
     expect(gzipped).toBeLessThan(163_000);
   });
