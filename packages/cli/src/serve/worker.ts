@@ -1,8 +1,8 @@
 import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { REPLACES, SLOT, workUntilStop } from 'parley-a2a/workers';
 import type { Closable, ListeningAgent } from './listening.js';
-import { type FromWorker, REPLACES, SLOT, type ToWorker } from './worker-pool.js';
 
 /** Paths that a worker answers for itself. */
 const OWN_PATHS = ['/metrics', '/readyz', '/healthz'];
@@ -36,25 +36,12 @@ export interface WorkerOptions {
 export async function workUntilStopped(host: WorkerHost, options: WorkerOptions): Promise<void> {
   const { agentsAt, drainMs, metricsPort } = options;
   const own = metricsPort === undefined ? undefined : await listenAlone(host, metricsPort);
-  const stopped = stopAsked();
-  process.send?.({ listening: agentsAt } satisfies FromWorker);
-  await stopped;
+  const signaled = new Promise<void>((resolve) => process.on('SIGTERM', () => resolve()));
+  // A terminal sends SIGINT to all processes of a command; only the first one decides.
+  process.on('SIGINT', () => {});
+  await Promise.race([signaled, workUntilStop(agentsAt)]);
   await host.close({ drainMs });
   await own?.close();
-}
-
-/**
- * Resolves when this worker has to stop. The first process tells it again after each message of this worker. A terminal
- * sends SIGINT to all processes of a command; only the first one decides.
- */
-function stopAsked(): Promise<void> {
-  return new Promise((resolve) => {
-    process.on('message', (message) => {
-      if (message === ('stop' satisfies ToWorker)) resolve();
-    });
-    process.on('SIGTERM', () => resolve());
-    process.on('SIGINT', () => {});
-  });
 }
 
 /**
