@@ -1,6 +1,7 @@
 import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
 import type { AgentServer, BoundServer } from '../adapters/node/agent-server.js';
+import type { BoundAddress } from '../adapters/node/http-server.js';
 import { OptionsError } from '../errors/options-error.js';
 import { checkOptions } from '../options/check-options.js';
 import { closed, eitherOf, nonEmpty, type OptionSchemas } from '../options/option-schemas.js';
@@ -25,6 +26,9 @@ const schemas: OptionSchemas<ListenOptions> = {
 
 /** Times of workers that a reload replaces: those of `close`. */
 const RELOAD = { graceMs: 5_000, drainMs: 0 };
+
+/** The application of a worker has so long to end, after its server. */
+const OWN_END_MS = 5_000;
 
 /** A server, and its place among those of the module. */
 interface ListeningServer {
@@ -58,7 +62,7 @@ export async function listenWith(
   if (isTaken) throw wrong('belong to one server of a program, which listens once');
   if (cluster.isWorker && process.env[SLOT] !== undefined) {
     isTaken = true;
-    return work(server, place);
+    return work(listening, place);
   }
   if (!cluster.isPrimary || process.argv[1] === undefined)
     throw wrong('run the file of the program again. This process is a worker already, or has no file');
@@ -68,7 +72,7 @@ export async function listenWith(
 /** Starts the workers, from the first process. Its server gives its storage up. */
 async function lead(
   { server, number, storage, hasTaskStore, logger }: ListeningServer,
-  place: { readonly host: string; readonly port: number },
+  place: BoundAddress,
   count: number,
 ): Promise<{ readonly url: string }> {
   const database = databaseOf(storage, hasTaskStore);
@@ -93,14 +97,20 @@ async function lead(
 }
 
 /** Listens in a worker, until the first process stops it. */
-async function work(server: AgentServer, place: { readonly host: string; readonly port: number }) {
+async function work({ server, number }: ListeningServer, place: BoundAddress): Promise<{ readonly url: string }> {
   const { storage } = workerProcess;
+  if (storage !== undefined && workerProcess.server !== number)
+    throw wrong('need a program that makes the same servers in each process');
   const { url } = await server.listen(place);
   workUntilStop(server.bound).then(async (times) => {
-    await server.close(times);
+    const closed = server.close(times);
+    // The application of a worker ends as in a single process. A supervisor may have sent the signal to all processes.
+    process.emit('SIGTERM', 'SIGTERM');
+    await closed;
     await storage?.close();
-    // The worker ends when the application has nothing left to do.
+    // Node.js ends a worker without a channel. Before that, the worker ends when the application has nothing left to do.
     process.channel?.unref();
+    setTimeout(() => process.disconnect(), OWN_END_MS).unref();
   });
   return { url };
 }

@@ -20,8 +20,8 @@ import * as storageEngine from './storage-engine.js';
 import * as tools from './tools.js';
 import * as v0_3 from './v0_3.js';
 import * as validation from './validation.js';
-import * as workers from './workers.js';
 import * as web from './web.js';
+import * as workers from './workers.js';
 
 /** All names that applications can import. A removed name breaks applications. */
 const NAMES = {

@@ -2,15 +2,15 @@
 // or has ended itself.
 import { rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { MemoryStorage } from '../store/memory/memory-storage.js';
 import { StorageError } from '../errors/storage-error.js';
+import { MemoryStorage } from '../store/memory/memory-storage.js';
 import { type StorageAddress, StorageServer } from '../store/remote/storage-server.js';
 import { openServedSqlite } from '../store/sqlite/sqlite-storage.js';
 import type { LogFields, Logger } from '../telemetry/logger.js';
 import { openSqliteOptions } from './open-sqlite.js';
 import { systemClock } from './runtime.js';
-import { addressOfStorage, type FromStorage, leasesOfStorage, type ToStorage } from './worker-storage.js';
 import type { ServedDatabase } from './served-database.js';
+import { addressOfStorage, type FromStorage, leasesOfStorage, type ToStorage } from './worker-storage.js';
 
 /** Without its first process, the storage process waits so long for the workers. */
 const ORPHAN_MS = 60_000;

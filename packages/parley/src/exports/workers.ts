@@ -59,7 +59,7 @@ export class Workers {
   async start(): Promise<unknown> {
     await this.#storage?.start();
     const facts = await this.#pool.start();
-    if (process.platform !== 'win32') process.on('SIGUSR2', this.#reload);
+    if (facts !== undefined && process.platform !== 'win32') process.on('SIGUSR2', this.#reload);
     return facts;
   }
 
