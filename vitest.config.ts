@@ -29,6 +29,7 @@ const WITH_RUNNER = [
   'test/s3/**',
   'test/site/**',
   'test/tracing/**',
+  'test/mutations/**',
 ];
 const IGNORED = ['**/node_modules/**', '**/dist/**', ...WITH_RUNNER];
 

@@ -77,6 +77,7 @@ const ON_DEMAND = [
   'base-server/base-server.ts',
   'bindings/http-json/http-json-binding',
   'audited-exchange',
+  'middleware/cors.ts',
   'metrics-endpoint',
   'push/delivery-sender',
   'net/guarded-fetch.ts',

@@ -223,7 +223,7 @@ describe('parley db', () => {
     for (const command of ['status', 'migrate', 'vacuum', 'retention']) {
       const { code, stderr } = await parley(['db', command, '--database', `sqlite:${gone}`]);
       expect(stderr).toMatch(/gone\.db as storage: there is no such file/);
-      expect(code).toBe(1);
+      expect(code).toBe(2);
       expect(existsSync(gone)).toBe(false);
     }
     const foreign = join(folder.path, 'foreign.db');

@@ -1,5 +1,5 @@
-// Makes mutants of the sources, one at a time, and runs the tests that reach it. Prints the mutants that no test noticed.
-// `npm run mutants` starts it.
+// Makes mutants of the sources, one at a time, and runs the tests that reach it. Prints the mutants that no test
+// noticed. `npm run mutants` starts it.
 import { cpSync, globSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ try {
   const mutate = chooseRanges(await mutantsOf(folder, paths, NOT_CHANGED), Number(count), Number(seed));
   process.chdir(folder);
   const stryker = new Stryker({
-    ...{ testRunner: 'vitest', vitest: { configFile: 'test/mutations/mutants.config.ts', related: false }, mutate },
+    ...{ testRunner: 'vitest', vitest: { configFile: 'test/mutations/vitest.config.ts', related: false }, mutate },
     plugins: [fileURLToPath(import.meta.resolve('@stryker-mutator/vitest-runner'))],
     ...{ inPlace: true, coverageAnalysis: 'perTest', concurrency: availableParallelism(), allowEmpty: true },
     ...{ mutator: { excludedMutations: NOT_CHANGED }, disableTypeChecks: false, timeoutMS: 30_000 },

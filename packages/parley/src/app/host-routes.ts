@@ -15,7 +15,7 @@ import {
   WITHOUT_FOR_PROBES,
 } from './host-extension.js';
 import { refusedPlain } from './json-answer.js';
-import { allowedOrigins } from './middleware/cors.js';
+import { allowedOrigins } from './middleware/cors-options.js';
 import type { Access } from './middleware/gate.js';
 import type { LoadRates } from './middleware/loaded-rates.js';
 import { onceStarted, type StartOptions } from './middleware/once-started.js';

@@ -11,7 +11,7 @@ import { isSecretKey } from '../secrets/secret-keys.js';
 import { LOG_LEVELS } from '../telemetry/text-logger.js';
 import { parseRate } from './limits/rate-limit-options.js';
 import { type TokenBudgetOptions, tokenBudgetSchema } from './limits/token-budget-options.js';
-import { corsSchema } from './middleware/cors.js';
+import { corsSchema } from './middleware/cors-options.js';
 
 /** The values of `CredentialConfig.require`. */
 export const REQUIRED_CREDENTIALS = ['any', 'all', 'all-users'] as const;

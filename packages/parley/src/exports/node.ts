@@ -50,7 +50,7 @@ export type { BaseServerOptions } from '../app/base-server/base-server-options.j
 export type { CredentialConfig } from '../app/credential-config.js';
 export { parseRate } from '../app/limits/rate-limit-options.js';
 export type { CompressionOptions } from '../app/middleware/compression.js';
-export type { CorsOptions, CorsOrigins } from '../app/middleware/cors.js';
+export type { CorsOptions, CorsOrigins } from '../app/middleware/cors-options.js';
 export type { MetricsOptions } from '../app/observability/host-metrics.js';
 export type { AgentOptions } from '../app/options/agent-options.js';
 export type { AgentsByPath, SameAgent } from '../app/options/agents-by-path.js';

@@ -32,7 +32,7 @@ export type { RateLimitOptions } from '../app/limits/rate-limit-options.js';
 export type { Rate, RateDecision, RateLimiter } from '../app/limits/rate-limiter.js';
 export type { TokenBudgetOptions } from '../app/limits/token-budget-options.js';
 export type { CompressionOptions } from '../app/middleware/compression.js';
-export type { CorsOptions, CorsOrigins } from '../app/middleware/cors.js';
+export type { CorsOptions, CorsOrigins } from '../app/middleware/cors-options.js';
 export type { MetricsOptions } from '../app/observability/host-metrics.js';
 export type { AgentOptions, ServedAgentOptions } from '../app/options/agent-options.js';
 export type { HostOptions, MountOptions } from '../app/options/host-options.js';

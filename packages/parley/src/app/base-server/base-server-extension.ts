@@ -9,8 +9,8 @@ import { ignoreRejection } from '../../runtime/settled.js';
 import type { AgentMount } from '../agent-mount.js';
 import type { HostEndpoint, HostExtension, HostView } from '../host-extension.js';
 import { refusedPlain } from '../json-answer.js';
-import { withCors } from '../middleware/cors.js';
 import type { Access } from '../middleware/gate.js';
+import { corsOnDemand } from '../middleware/on-demand.js';
 import type { MiddlewareName } from '../middleware/request-way.js';
 import type { ReadinessCheck } from '../observability/readiness.js';
 import { baseServerErrors } from './base-server-errors.js';
@@ -75,7 +75,7 @@ function endpointsOf(
     // Without authentication no page of another origin may change the cache.
     const isOwn = accesses[endpoint] === 'open' && CHANGES.includes(endpoint);
     const { cors } = options;
-    return withBaseServerHeaders(cors === undefined || isOwn ? exchange : withCors(exchange, cors), host.clock);
+    return withBaseServerHeaders(cors === undefined || isOwn ? exchange : corsOnDemand(exchange, cors), host.clock);
   };
   const at = (path: string, endpoint: EndpointPath): HostEndpoint => ({
     path,

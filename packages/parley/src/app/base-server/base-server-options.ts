@@ -2,7 +2,7 @@ import type { AnswerCache } from '../../cache/answer-cache.js';
 import { OptionsError } from '../../errors/options-error.js';
 import { closed, flag, type OptionSchemas, text, withMethod } from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
-import { type CorsOptions, type CorsOrigins, corsSchema } from '../middleware/cors.js';
+import { type CorsOptions, type CorsOrigins, corsSchema } from '../middleware/cors-options.js';
 
 /** The endpoints of a base server, by what they are for. */
 export const ENDPOINTS = {

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { MemoryRequest } from '../../../test/exchange-request.js';
 import type { ExchangeResponse } from '../../bindings/http/exchange.js';
 import { isOption } from '../../options/check-options.js';
-import { type CorsOptions, type CorsOrigins, corsSchema, withCors } from './cors.js';
+import { withCors } from './cors.js';
+import { type CorsOptions, type CorsOrigins, corsSchema } from './cors-options.js';
 
 const PAGE = 'https://page.example';
 const INNER: ExchangeResponse = { status: 200, headers: { 'content-type': 'application/json' }, body: '{}' };

@@ -1,23 +1,6 @@
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
-import { closed, count, eitherOf, flag, func, pattern } from '../../options/option-schemas.js';
-import * as Type from '../../options/option-types.js';
 import { type AnswerHeaders, varying, withHeaders } from './answer-headers.js';
-
-/** The origins whose pages may call: any (`*`), the listed ones, or those for which the function gives true. */
-export type CorsOrigins = '*' | readonly string[] | ((origin: string) => boolean | Promise<boolean>);
-
-/** The rules for pages of other origins that call from a browser. */
-export interface CorsOptions {
-  readonly origins: CorsOrigins;
-  /** Request headers beyond those of the protocol that a page may send, such as that of an API key. */
-  readonly allowedHeaders?: readonly string[];
-  /** Answer headers beyond those of the protocol that a page may read. */
-  readonly exposedHeaders?: readonly string[];
-  /** True if a browser may send cookies; default false, and never for `*`. */
-  readonly credentials?: boolean;
-  /** The time for which a browser caches the answer to a preflight request; default 7200, the most it accepts. */
-  readonly maxAgeSeconds?: number;
-}
+import { allowedOrigins, type CorsOptions, type CorsOrigins } from './cors-options.js';
 
 const METHODS = 'GET, HEAD, POST, PATCH, DELETE, OPTIONS';
 const ALLOWED =
@@ -26,73 +9,13 @@ const EXPOSED =
   'A2A-Version, A2A-Extensions, X-A2A-Extensions, Content-Disposition, Content-Range, ETag, Location, RateLimit, RateLimit-Policy, Repr-Digest, Retry-After, Upload-Offset, WWW-Authenticate, X-A2A-Protocol, X-Request-ID, X-Response-Time';
 const MAX_AGE_SECONDS = 7200;
 
-const headerNames = Type.Array(pattern(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'must be the name of a header'));
-const originText = Type.Refine(
-  Type.String(),
-  isOrigin,
-  () => 'must be an origin such as "https://example.com", without a path',
-);
-const origins = eitherOf(
-  [Type.Literal('*'), Type.Array(originText), func],
-  'must be "*", a list of origins such as ["https://example.com"], or a function',
-);
-
-/** The schema of `cors` of a server. */
-export const corsSchema = eitherOf(
-  [
-    origins,
-    Type.Refine(
-      closed({
-        origins,
-        allowedHeaders: Type.Optional(headerNames),
-        exposedHeaders: Type.Optional(headerNames),
-        credentials: Type.Optional(flag),
-        maxAgeSeconds: Type.Optional(count),
-      }),
-      ({ origins, credentials }) => origins !== '*' || credentials !== true,
-      () => 'no cookies for every origin',
-    ),
-  ],
-  'must be "*", a list of origins such as ["https://example.com"], a function, or an object with origins',
-);
-
-function isOrigin(text: string): boolean {
-  return text === 'null' || (!text.includes('*') && URL.parse(text)?.origin === text);
-}
-
 /** The exchange for pages of other origins: it answers preflight requests, and lets the pages read the answers. */
 export function withCors(exchange: Exchange, options: CorsOrigins | CorsOptions): Exchange {
-  const { around, headers } = corsFor(options);
-  return headers === undefined ? around(exchange) : withHeaders(around(exchange), headers);
-}
-
-/** CORS as a middleware. */
-interface Cors {
-  readonly around: (next: Exchange) => Exchange;
-  /** Headers for every answer, if they are the same for all origins. The caller adds them, together with others. */
-  readonly headers?: AnswerHeaders;
-}
-
-/** CORS for these origins. */
-export function corsFor(options: CorsOrigins | CorsOptions): Cors {
   const rule = new CorsRule(typeof options === 'object' && 'origins' in options ? options : { origins: options });
   const { headers } = rule;
-  if (headers === undefined) return { around: (next) => asked(next, rule) };
+  if (headers === undefined) return asked(exchange, rule);
   const preflight = rule.preflight('*');
-  return {
-    around: (next) => (request) => (isPreflight(request) ? Promise.resolve(preflight) : next(request)),
-    headers,
-  };
-}
-
-/** The rule for the origins of pages. No origin may call without options. */
-export function allowedOrigins(
-  options: CorsOrigins | CorsOptions | undefined,
-): (origin: string) => boolean | Promise<boolean> {
-  if (options === undefined) return () => false;
-  const origins = typeof options === 'object' && 'origins' in options ? options.origins : options;
-  if (origins === '*') return () => true;
-  return typeof origins === 'function' ? origins : (origin) => origins.includes(origin);
+  return withHeaders((request) => (isPreflight(request) ? Promise.resolve(preflight) : exchange(request)), headers);
 }
 
 function asked(exchange: Exchange, rule: CorsRule): Exchange {

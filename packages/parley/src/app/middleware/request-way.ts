@@ -10,14 +10,14 @@ import { alwaysAnswered } from './always-answered.js';
 import { type AnswerHeaders, NOSNIFF, strictTransport, withHeaders } from './answer-headers.js';
 import type { AuditOptions, AuditSetup } from './audited-exchange.js';
 import { type Compression, withCompression } from './compression.js';
-import { type CorsOptions, type CorsOrigins, corsFor } from './cors.js';
+import type { CorsOptions, CorsOrigins } from './cors-options.js';
 import { CredentialEnds } from './credential-ends.js';
 import { type Forwarding, withForwardedCaching } from './forwarded-caching.js';
 import { type AccessOf, gated } from './gate.js';
 import { forKnownHosts, type KnownHostsOptions } from './known-hosts.js';
 import { type LoadRates, limitedWhenLoaded } from './loaded-rates.js';
 import { observed } from './observed-exchange.js';
-import { onDemand } from './on-demand.js';
+import { corsOnDemand, onDemand } from './on-demand.js';
 import { onceStarted, type StartOptions } from './once-started.js';
 import type { OpenStreams } from './open-streams.js';
 
@@ -135,7 +135,7 @@ export function requestWay(
     { name: 'nosniff', headers: nosniff === true ? NOSNIFF : undefined },
     { name: 'hsts', headers: hstsSeconds === undefined ? undefined : strictTransport(hstsSeconds) },
     // Outside of every gate: a preflight request carries no credential, and a page reads refusals too.
-    { name: 'cors', ...(cors && corsFor(cors)) },
+    { name: 'cors', around: cors && ((next) => corsOnDemand(next, cors)) },
     // In the place of CORS, for an endpoint with CORS of its own.
     { name: 'endpoint', around: (next, { around }) => around?.(next) ?? next },
     // Outside of the gate: an address without requests left costs no hash and no signature.

@@ -33,7 +33,7 @@ import {
   compressionSchema,
   MINIMUM_LENGTH,
 } from '../middleware/compression.js';
-import { type CorsOptions, type CorsOrigins, corsSchema } from '../middleware/cors.js';
+import { type CorsOptions, type CorsOrigins, corsSchema } from '../middleware/cors-options.js';
 import { type MetricsOptions, metricsSchema } from '../observability/host-metrics.js';
 import { type AgentOptions, agentProblem, agentSchemas, authenticatorSchema } from './agent-options.js';
 import { type AgentsOfHost, agentProblems, pathSchema } from './agents-by-path.js';

@@ -45,7 +45,7 @@ export class KeySet {
   }
 
   find(header: Jose.ProtectedHeaderParameters): FoundKeys | Promise<FoundKeys> {
-    return this.known(header) ?? this.#import(header);
+    return this.known(header) ?? this.#importKeys(header);
   }
 
   /** The key that a header names, if a token has used it before. */
@@ -53,7 +53,7 @@ export class KeySet {
     return this.#known.get(`${alg} ${kid}`);
   }
 
-  async #import(header: Jose.ProtectedHeaderParameters): Promise<FoundKeys> {
+  async #importKeys(header: Jose.ProtectedHeaderParameters): Promise<FoundKeys> {
     try {
       const found = [await this.#find(header as Jose.JWSHeaderParameters)];
       if (header.kid !== undefined) this.#known.set(`${header.alg} ${header.kid}`, found);

@@ -47,8 +47,8 @@ interface StorageServerOptions extends StorageAddress {
 }
 
 /**
- * Entries of a process that have no answer, on a file that it reads itself: its node, a task to watch, a task that its
- * turn has changed, and a wake-up for the others.
+ * Entries without an answer, from a process that reads the file itself. They are its node, a task to watch, a task that
+ * its turn has changed, and a wake-up for other processes.
  */
 export type ClientEntry =
   | readonly ['node', string]

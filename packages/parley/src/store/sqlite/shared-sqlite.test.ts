@@ -122,6 +122,21 @@ it('the turns of a process that has ended together with the owner can be claimed
   expect(await claimed(next)).toEqual([]);
 });
 
+it('deliveries of a process stay its own when another process ends', async () => {
+  const address = newAddress();
+  await served(files.fresh(), address);
+  const [sender, gone, other] = [await connected(address), await connected(address), await connected(address)];
+  const pushConfig = { id: 'hook', url: 'https://example.com/hook' };
+  await gone.accept({ ...acceptance('t1', 'gone'), pushConfig });
+  const request = { agents: ['test'], limit: 9, maxBytes: 100_000 };
+  expect((await sender.push.claim({ ...request, ...lease('sender') })).claims).toHaveLength(1);
+  await gone.close();
+  // The turn of that process can be claimed once its leases have ended.
+  const turns = async () => (await other.claim({ ...lease('other'), agents: ['test'], limit: 9 })).claims;
+  await vi.waitFor(async () => expect(await turns()).toHaveLength(1), 15_000);
+  expect((await other.push.claim({ ...request, ...lease('other') })).claims).toEqual([]);
+});
+
 it('while a disk is slow, calls of all processes wait for few commits, and what needs no disk is answered', async () => {
   const address = newAddress();
   const disk = Promise.withResolvers<void>();

@@ -2,7 +2,7 @@ import { isTerminal } from '../../model/task-state.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { FileOwner } from '../file-owner.js';
-import type { CancelRequest, ClaimRequest, Claims, HeldTurn, Lease, Renewal } from '../held-turn.js';
+import type { CancelRequest } from '../held-turn.js';
 import type { Scope, TaskKey } from '../task-key.js';
 import type {
   Acceptance,
@@ -52,7 +52,7 @@ export class SharedSqlite extends OpenedSqlite {
   constructor({ owner, remote, clock, logger, worker }: SharedSqliteOptions) {
     const { durability } = remote;
     const file = new SharedFile({ owner, durability, logger, worker });
-    super({ clock, file, wakeups: new RelayedWakeups(owner) });
+    super({ clock, file, wakeups: new RelayedWakeups(owner), onLease: (node) => owner.hasNode(node) });
     this.rateCounters = remote.rateCounters;
     this.siblings = remote.siblings;
     this.#owner = owner;
@@ -60,10 +60,9 @@ export class SharedSqlite extends OpenedSqlite {
   }
 
   override async accept(acceptance: Acceptance): Promise<AcceptOutcome> {
-    const { claim, scope } = acceptance;
-    if (claim !== undefined) this.#owner.hasNode(claim.node);
     const outcome = await super.accept(acceptance);
-    if (outcome.kind === 'accepted' && outcome.claim === undefined) this.#owner.watch({ scope, id: outcome.taskId });
+    if (outcome.kind === 'accepted' && outcome.claim === undefined)
+      this.#owner.watch({ scope: acceptance.scope, id: outcome.taskId });
     return outcome;
   }
 
@@ -71,16 +70,6 @@ export class SharedSqlite extends OpenedSqlite {
     const outcome = await super.append(append);
     if (outcome.kind === 'appended' && typeof append.authority === 'number') this.#owner.appended(append.key);
     return outcome;
-  }
-
-  override claim(request: ClaimRequest): Promise<Claims> {
-    this.#owner.hasNode(request.node);
-    return super.claim(request);
-  }
-
-  override renew(request: Lease & { readonly turns: readonly HeldTurn[] }): Promise<readonly Renewal[]> {
-    this.#owner.hasNode(request.node);
-    return super.renew(request);
   }
 
   override async requestCancel(scope: Scope, id: string, request: CancelRequest): Promise<CancelOutcome> {

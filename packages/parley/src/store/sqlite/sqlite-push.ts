@@ -32,6 +32,7 @@ interface SqlitePushOptions {
   readonly reads: FileReads;
   readonly setAside: SetAside;
   readonly wakeups: Pick<WakeupListener, 'deliveryReady'>;
+  readonly onLease: ((node: string) => void) | undefined;
 }
 
 /** The push configurations in a file, with their deliveries. */
@@ -41,13 +42,15 @@ export class SqlitePush implements PushStorage {
   readonly #reads: FileReads;
   readonly #setAside: SetAside;
   readonly #wakeups: Pick<WakeupListener, 'deliveryReady'>;
+  readonly #onLease: SqlitePushOptions['onLease'];
 
-  constructor({ lifetime, commits, reads, setAside, wakeups }: SqlitePushOptions) {
+  constructor({ lifetime, commits, reads, setAside, wakeups, onLease }: SqlitePushOptions) {
     this.#lifetime = lifetime;
     this.#commits = commits;
     this.#reads = reads;
     this.#setAside = setAside;
     this.#wakeups = wakeups;
+    this.#onLease = onLease;
   }
 
   async putConfig(scope: Scope, config: PlacedPushConfig, limit?: number): Promise<ConfigPut> {
@@ -83,6 +86,7 @@ export class SqlitePush implements PushStorage {
 
   async claim({ node, leaseMs, agents, limit, maxBytes }: DeliveryClaimRequest): Promise<DeliveryClaims> {
     const now = this.#lifetime.now();
+    this.#onLease?.(node);
     const write = { now, node, leaseMs, agents, limit, maxBytes };
     const { claims, more } = await this.#commits.do(['claim-deliveries', write]);
     const queues = claims.map(({ scope: [agent, tenant, owner], taskId, records, ...claim }) => ({

@@ -62,6 +62,8 @@ interface SqliteStorageOptions {
   readonly clock: Clock;
   readonly file: OpenFile;
   readonly wakeups: LocalWakeups;
+  /** Called with the node of each lease before it is asked for. */
+  readonly onLease?: (node: string) => void;
 }
 
 /** So much of a log is read on the main thread; more than that is left to a thread of its own. */
@@ -84,13 +86,15 @@ export class SqliteStorage implements TaskStorage {
   readonly #commits: GroupCommit;
   readonly #reads: FileReads;
   readonly #nodes = new NodeList();
+  readonly #onLease: SqliteStorageOptions['onLease'];
   /** The turns that were claimed at the same time as the last one. */
   readonly #claimed = { at: 0, turns: new Set<string>() };
   #closing: Promise<void> | undefined;
 
-  private constructor({ clock, file, wakeups }: SqliteStorageOptions) {
+  private constructor({ clock, file, wakeups, onLease }: SqliteStorageOptions) {
     this.#clock = clock;
     this.#file = file;
+    this.#onLease = onLease;
     this.wakeups = wakeups;
     this.durability = file.durability;
     const lifetime = new ClockedLifetime(clock);
@@ -100,7 +104,7 @@ export class SqliteStorage implements TaskStorage {
     this.#commits = commits;
     this.#reads = reads;
     this.keys = new SqliteKeys({ lifetime, commits, reads });
-    this.push = new SqlitePush({ lifetime, commits, reads, setAside: file.setAside, wakeups: this.wakeups });
+    this.push = new SqlitePush({ lifetime, commits, reads, setAside: file.setAside, wakeups, onLease });
     this.owners = new SqliteOwners({ lifetime, commits, reads, wakeups: this.wakeups });
   }
 
@@ -116,6 +120,7 @@ export class SqliteStorage implements TaskStorage {
   async accept(acceptance: Acceptance): Promise<AcceptOutcome> {
     const now = this.#lifetime.now();
     const { scope, task, message, caller } = acceptance;
+    if (acceptance.claim !== undefined) this.#onLease?.(acceptance.claim.node);
     const result = await this.#commits.do(acceptWrite(acceptance, now));
     if (result.length === 1) {
       if (result[0] === 'blocked') throw new OwnerBlockedError();
@@ -163,6 +168,7 @@ export class SqliteStorage implements TaskStorage {
     const now = this.#lifetime.now();
     const { node, leaseMs, agents, limit, maxBytes = Number.POSITIVE_INFINITY, task, holds } = request;
     const key = task === undefined ? null : ([scopeFields(task.scope), task.id] as const);
+    this.#onLease?.(node);
     const claims: Claim[] = [];
     for (;;) {
       const wanted = limit - claims.length;
@@ -182,6 +188,7 @@ export class SqliteStorage implements TaskStorage {
 
   async renew(request: Lease & { readonly turns: readonly HeldTurn[] }): Promise<readonly Renewal[]> {
     const now = this.#lifetime.now();
+    this.#onLease?.(request.node);
     const renewals = await this.#commits.do([
       'renew',
       { now, leaseMs: request.leaseMs, turns: request.turns.map(heldFields) },
