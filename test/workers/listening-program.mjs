@@ -8,7 +8,8 @@ const [, , database, workers, first] = process.argv;
 if (first !== undefined) await import(first);
 // A server before the one with workers keeps a memory of its own.
 createA2AServer({ agent: (prompt) => prompt });
-const storage = database === 'none' ? undefined : await openStorage(database);
+const backends = database.startsWith('postgres:') ? [(await import('parley-a2a-postgres')).postgresBackend] : [];
+const storage = database === 'none' ? undefined : await openStorage(database, { backends });
 const server = createA2AServer({ ...counting, ...(storage && { storage }), logRequests: false });
 for (const signal of ['SIGTERM', 'SIGINT']) {
   process.once(signal, async () => {
