@@ -7,7 +7,7 @@ import { MemoryStorage } from './storage.js';
 afterEach(() => vi.unstubAllGlobals());
 
 const agent = (prompt: string) => prompt;
-const listen = (place: object, options: Partial<A2AServerOptions> = {}) =>
+const listen = (place: object, options: Pick<A2AServerOptions, 'storage' | 'taskStore'> = {}) =>
   createA2AServer({ agent, ...options }).listen(0, place);
 
 it.each([0, 1.5, 257, '2', null])('refuses %s workers', async (workers) => {

@@ -10,7 +10,7 @@ import type { TaskStorage } from '../store/task-storage.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { ListenOptions } from './node.js';
 import { type ServedDatabase, servedDatabases } from './served-database.js';
-import { SLOT, workUntilStop } from './worker-pool.js';
+import { type CloseTimes, SLOT, workUntilStop } from './worker-pool.js';
 import { workerProcess } from './worker-process.js';
 import { Workers } from './workers.js';
 
@@ -25,7 +25,7 @@ const schemas: OptionSchemas<ListenOptions> = {
 };
 
 /** Times of workers that a reload replaces: those of `close`. */
-const RELOAD = { graceMs: 5_000, drainMs: 0 };
+const RELOAD: CloseTimes = { graceMs: 5_000, drainMs: 0 };
 
 /** The application of a worker has so long to end, after its server. */
 const OWN_END_MS = 5_000;
@@ -76,21 +76,24 @@ async function lead(
   count: number,
 ): Promise<{ readonly url: string }> {
   const database = databaseOf(storage, hasTaskStore);
-  const workers = new Workers({ count, database, server: number, reload: RELOAD, logger, notes: logger });
-  const forward = () => workers.signal('SIGHUP');
+  let workers: Workers | undefined;
+  let isClosed = false;
+  const forward = () => workers?.signal('SIGHUP');
   const others = {
     start: async () => {
       isTaken = true;
       if (database !== undefined) await storage?.close();
-      const bound = (await workers.start()) as BoundServer | undefined;
+      if (!isClosed) workers = new Workers({ count, database, server: number, reload: RELOAD, logger, notes: logger });
+      const bound = (await workers?.start()) as BoundServer | undefined;
       if (bound === undefined) throw new Error('The server was closed before its workers listened');
       // The workers open their audit log again, as this process does.
       if (process.listenerCount('SIGHUP') > 0) process.on('SIGHUP', forward);
       return bound;
     },
-    close: (times: typeof RELOAD) => {
+    close: async (times: CloseTimes) => {
+      isClosed = true;
       process.off('SIGHUP', forward);
-      return workers.close(times);
+      await workers?.close(times);
     },
   };
   return server.listenElsewhere(place, others);
@@ -104,7 +107,7 @@ async function work({ server, number }: ListeningServer, place: BoundAddress): P
   const { url } = await server.listen(place);
   workUntilStop(server.bound).then(async (times) => {
     const closed = server.close(times);
-    // The application of a worker ends as in a single process. A supervisor may have sent the signal to all processes.
+    // The application ends as in a process of its own. A supervisor sends its signal to the first process alone.
     process.emit('SIGTERM', 'SIGTERM');
     await closed;
     await storage?.close();

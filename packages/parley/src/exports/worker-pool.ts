@@ -29,7 +29,7 @@ const START_MS = 30_000;
 const START = new URL('./worker-start.js', import.meta.url);
 
 /** Options of a pool. */
-export interface WorkerPoolOptions {
+interface WorkerPoolOptions {
   readonly count: number;
   /** The times of workers that a reload replaces. */
   readonly reload: CloseTimes;
@@ -76,7 +76,7 @@ export class WorkerPool {
       onListening(first, resolve);
       first.once('exit', (code, signal) => {
         if (this.#stopping !== undefined) resolve(undefined);
-        else reject(new Error(`the first worker ended with ${signal ?? code} before it listened`));
+        else reject(new Error(`The first worker ended with ${signal ?? code} before it listened. Its output says why`));
       });
     });
     if (this.#stopping !== undefined) return undefined;
