@@ -1,6 +1,6 @@
 import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
-import type { AgentServer, BoundServer } from '../adapters/node/agent-server.js';
+import type { AgentServer, BoundServer, CloseTimes } from '../adapters/node/agent-server.js';
 import type { BoundAddress } from '../adapters/node/http-server.js';
 import { OptionsError } from '../errors/options-error.js';
 import { checkOptions } from '../options/check-options.js';
@@ -10,7 +10,7 @@ import type { TaskStorage } from '../store/task-storage.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { ListenOptions } from './node.js';
 import { type ServedDatabase, servedDatabases } from './served-database.js';
-import { type CloseTimes, SLOT, workUntilStop } from './worker-pool.js';
+import { SLOT, workUntilStop } from './worker-pool.js';
 import { workerProcess } from './worker-process.js';
 import { Workers } from './workers.js';
 
@@ -33,7 +33,7 @@ const OWN_END_MS = 5_000;
 /** A server, and its place among those of the module. */
 interface ListeningServer {
   readonly server: AgentServer;
-  /** The number of the server, in the order in which the module makes servers. */
+  /** The number of the server, in the order in which the program makes servers. */
   readonly number: number;
   /** The storage of the options. */
   readonly storage: TaskStorage | undefined;
@@ -111,7 +111,7 @@ async function work({ server, number }: ListeningServer, place: BoundAddress): P
     process.emit('SIGTERM', 'SIGTERM');
     await closed;
     await storage?.close();
-    // Node.js ends a worker without a channel. Before that, the worker ends when the application has nothing left to do.
+    // The worker ends when the application has nothing left to do. Node.js ends a worker without a channel.
     process.channel?.unref();
     setTimeout(() => process.disconnect(), OWN_END_MS).unref();
   });

@@ -1,4 +1,5 @@
 import cluster, { type Worker } from 'node:cluster';
+import type { CloseTimes } from '../adapters/node/agent-server.js';
 import { nextDelay } from './restart-delay.js';
 
 /** Messages between the first process and its workers. */
@@ -10,12 +11,6 @@ interface ToWorker {
   readonly stop: CloseTimes;
 }
 
-/** Times of a shutdown, in ms. */
-export interface CloseTimes {
-  readonly graceMs: number;
-  readonly drainMs: number;
-}
-
 /** The variable with the number of a worker, from 0. */
 export const SLOT = 'WORKER_SLOT';
 /** The variable with the process that a worker replaces. */
@@ -25,7 +20,7 @@ export const REPLACES = 'WORKER_REPLACES';
 const STOP_MS = 30_000;
 /** Longest time of a worker of a reload until it listens. The others stay. */
 const START_MS = 30_000;
-/** Runs in a worker before the module of the application. */
+/** Runs in a worker before the program. */
 const START = new URL('./worker-start.js', import.meta.url);
 
 /** Options of a pool. */

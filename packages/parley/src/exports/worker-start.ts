@@ -1,4 +1,4 @@
-// Runs in each worker before the module of the application: connects to the storage process, if there is one.
+// Runs in each worker before the program: connects to the storage process, if there is one.
 import cluster from 'node:cluster';
 import { isMainThread } from 'node:worker_threads';
 import type { FileOwner } from '../store/file-owner.js';

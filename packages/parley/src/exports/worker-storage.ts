@@ -36,7 +36,7 @@ interface WorkerStorageAddress extends StorageAddress {
 /** Options of the storage process. */
 interface StorageProcessOptions {
   readonly database: ServedDatabase;
-  /** The number of the server that has the storage, in the order in which the module makes servers. */
+  /** The number of the server that has the storage, in the order in which the program makes servers. */
   readonly server?: number | undefined;
   /** The number of workers. */
   readonly workers: number;

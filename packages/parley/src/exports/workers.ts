@@ -1,21 +1,22 @@
+import type { CloseTimes } from '../adapters/node/agent-server.js';
 import { parseDatabaseUrl } from '../store/database-url.js';
 import type { TaskStorage } from '../store/task-storage.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { LogLevel } from '../telemetry/text-logger.js';
 import type { ServedDatabase } from './served-database.js';
 import { textLogger } from './stderr-logger.js';
-import { type CloseTimes, WorkerPool } from './worker-pool.js';
+import { WorkerPool } from './worker-pool.js';
 import { workerProcess } from './worker-process.js';
 import { StorageProcess } from './worker-storage.js';
 
-export { type CloseTimes, REPLACES, SLOT, workUntilStop } from './worker-pool.js';
+export { REPLACES, SLOT, workUntilStop } from './worker-pool.js';
 
 /** Options of workers. */
 interface WorkersOptions {
   readonly count: number;
   /** The database of a storage process, or its url. Absent: the workers share a database of their own. */
   readonly database?: ServedDatabase | string | undefined;
-  /** The number of the server that has this database, in the order in which the module makes servers. */
+  /** The number of the server that has this database, in the order in which the program makes servers. */
   readonly server?: number;
   /** The times of workers that a reload replaces. */
   readonly reload: CloseTimes;

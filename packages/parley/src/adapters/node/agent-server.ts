@@ -32,7 +32,7 @@ interface AgentServerOptions
 export type BoundServer = BoundBase & BoundAddress;
 
 /** Times of a shutdown, in ms. */
-interface CloseTimes {
+export interface CloseTimes {
   readonly graceMs: number;
   readonly drainMs: number;
 }
