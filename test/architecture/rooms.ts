@@ -248,7 +248,18 @@ export const ROOMS: Readonly<Record<string, RoomRule>> = {
       'app',
       'adapters',
     ],
-    modules: ['node:crypto', 'node:path', 'express', 'fastify'],
+    modules: [
+      'node:child_process',
+      'node:cluster',
+      'node:crypto',
+      'node:fs',
+      'node:os',
+      'node:path',
+      'node:url',
+      'node:worker_threads',
+      'express',
+      'fastify',
+    ],
   },
 };
 

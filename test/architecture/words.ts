@@ -74,7 +74,12 @@ export const WORDS: readonly WordRule[] = [
     rooms: ['adapters/'],
   },
   { name: 'authentication headers', words: /\b(?:authorization|www-authenticate)['"`]/i, rooms: ['auth/'] },
-  { name: 'the process and its console', words: /\bprocess\.(?:env|exit|argv|stdout|stderr)\b|\bconsole\./, rooms: [] },
+  {
+    name: 'the process and its console',
+    words: /\bprocess\.(?:env|exit|argv|stdout|stderr)\b|\bconsole\./,
+    // Processes that run the program again get its arguments, and more variables.
+    rooms: ['exports/worker-storage', 'exports/listen-workers.ts'],
+  },
   {
     name: 'the clock',
     words: /\bDate\.now\b|\bnew Date\(\)|\bperformance\.now\b|\bhrtime\b/,

@@ -13,7 +13,7 @@ import { durationOf } from '../../packages/cli/src/settings/settings.js';
 import { safeName } from '../../packages/cli/src/task/saved-files.js';
 import { shellWord } from '../../packages/cli/src/task/shell-word.js';
 import { baseUrlOf } from '../../packages/parley/src/app/base-url.js';
-import { corsSchema } from '../../packages/parley/src/app/middleware/cors.js';
+import { corsSchema } from '../../packages/parley/src/app/middleware/cors-options.js';
 import { readServerConfig } from '../../packages/parley/src/app/server-config.js';
 import { receivedChallenges } from '../../packages/parley/src/auth/challenge.js';
 import { EncodingChoice } from '../../packages/parley/src/bindings/http/accept-encoding.js';

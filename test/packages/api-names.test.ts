@@ -25,7 +25,7 @@ const FOR_PACKAGES = [
   'parley-a2a/binding-kit',
   'parley-a2a/server-settings',
   'parley-a2a/storage-engine',
-  'parley-a2a/storage-process',
+  'parley-a2a/workers',
 ];
 
 /** Import paths that share names, with the reason. */

@@ -1,11 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
+import { expect } from 'vitest';
 import { RunningParley } from '../cli/parley.js';
 import { type BoundAgent, MountedAgent } from '../hosts/mounted-agent.js';
 import { type Body, type Frame, saying } from '../interop/wire.js';
 import { processesOf } from '../support/workers.js';
 
 const AGENT = fileURLToPath(new URL('counting-agent.mjs', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('listening-program.mjs', import.meta.url));
+
+/** Runs the program with `listen`. */
+export function listeningProgram(...args: readonly string[]): RunningParley {
+  return new RunningParley(args, { program: PROGRAM, env: { NODE_OPTIONS: '' } });
+}
 
 /** Waits until a condition holds. */
 export const until = async (isTrue: () => Promise<boolean> | boolean): Promise<void> => {
@@ -18,7 +25,7 @@ export interface Seen {
   readonly frames: readonly Frame[];
 }
 
-/** `parley serve --workers 2` with the agent that counts, and calls to it on new connections. */
+/** The agent that counts in two workers, and calls to it on new connections. */
 export class CountingServer implements AsyncDisposable {
   readonly running: RunningParley;
   readonly #agent: BoundAgent;
@@ -32,9 +39,21 @@ export class CountingServer implements AsyncDisposable {
     this.#agent = agent;
   }
 
-  static async start(database: string, ...flags: readonly string[]): Promise<CountingServer> {
+  /** `parley serve --workers 2`. */
+  static start(database: string, ...flags: readonly string[]): Promise<CountingServer> {
     const args = ['serve', AGENT, '--workers', '2', '--port', '0', '--database', database, ...flags];
-    const running = new RunningParley(args, { env: { NODE_OPTIONS: '' } });
+    return CountingServer.#at(new RunningParley(args, { env: { NODE_OPTIONS: '' } }));
+  }
+
+  /**
+   * A program that calls `listen` with two workers. A database `none` is a server without a storage. Each process loads
+   * the module first.
+   */
+  static listening(database: string, ...module: readonly string[]): Promise<CountingServer> {
+    return CountingServer.#at(listeningProgram(database, '2', ...module));
+  }
+
+  static async #at(running: RunningParley): Promise<CountingServer> {
     const url = await running.printed(/^URL: (\S+)$/m);
     const server = new CountingServer(running, url, (await MountedAgent.at(url)).over('HTTP+JSON'));
     await until(async () => (await server.bothAnswer()).size === 2);
@@ -110,4 +129,15 @@ export function numbersOf(task: Body): readonly string[] {
     readonly parts: readonly { readonly text: string }[];
   }[];
   return artifacts.map(({ parts }) => String(parts[0]?.text));
+}
+
+/** The numbers to the last one, as a task has them. */
+export const upTo = (last: number) => Array.from({ length: last }, (_, at) => String(at + 1));
+
+/** The caller has seen each event once, in order, and the storage has the same. */
+export async function expectWhole(server: CountingServer, { id, frames }: Seen, last: number): Promise<void> {
+  expect(frames.map((frame) => Number(frame.id))).toEqual(frames.map((_, at) => at + 1));
+  const task = await server.task(id);
+  expect(numbersOf(task)).toEqual(upTo(last));
+  expect(task.status).toMatchObject({ state: 'TASK_STATE_COMPLETED' });
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { EmptyFolder, RunningParley } from '../cli/parley.js';
 import { processesOf } from '../support/workers.js';
-import { CountingServer, numbersOf, type Seen, until } from './counting-server.js';
+import { CountingServer, expectWhole, numbersOf, type Seen, until, upTo } from './counting-server.js';
 
 const folder = new EmptyFolder();
 afterAll(() => folder[Symbol.dispose]());
@@ -17,16 +17,6 @@ const CALLERS = 6;
 const WORKER_EACH = 12;
 
 const PATIENCE = { timeout: 30_000 };
-
-const upTo = (last: number) => Array.from({ length: last }, (_, at) => String(at + 1));
-
-/** The caller has seen each event once, in order, and the storage has the same. */
-async function expectWhole(server: CountingServer, { id, frames }: Seen, last: number): Promise<void> {
-  expect(frames.map((frame) => Number(frame.id))).toEqual(frames.map((_, at) => at + 1));
-  const task = await server.task(id);
-  expect(numbersOf(task)).toEqual(upTo(last));
-  expect(task.status).toMatchObject({ state: 'TASK_STATE_COMPLETED' });
-}
 
 describe('kills of the processes of parley serve --workers', () => {
   it.each([

@@ -16,6 +16,9 @@ const names = targets.map((path) => path.replace('./bundle/', '').replace('.js',
 const WORKER = 'sqlite-worker';
 const WORKER_SOURCE = `../store/sqlite/${WORKER}.js`;
 
+/** Programs of the processes of `listen` with workers. Their places are those of their sources: beside the subpaths. */
+const PROGRAMS = ['worker-start', 'worker-storage-process'];
+
 /**
  * Code of rooms that load where there is no Node.js. The modules of a room that at least so many subpaths need become
  * one file. Bundlers of users can leave out the rooms that they do not need.
@@ -34,6 +37,7 @@ await build({
   input: {
     ...Object.fromEntries(names.map((name) => [name, `dist/exports/${name}.js`])),
     [WORKER]: `dist/store/sqlite/${WORKER}.js`,
+    ...Object.fromEntries(PROGRAMS.map((name) => [name, `dist/exports/${name}.js`])),
   },
   // Asked again with the resolved path of each module, which begins with a letter on Windows.
   external: (id, _importer, isResolved) => !isResolved && /^[^./]/.test(id) && !isBundled(id),

@@ -47,31 +47,15 @@ export async function run(invocation: Invocation): Promise<number> {
     const { serveProxy } = await import('../serve/serve-proxy.js');
     return serveProxy(invocation, target);
   }
-  if (settings.text('workers') !== undefined && !(await isWorkerProcess())) return runWorkers(invocation);
+  if (settings.text('workers') !== undefined) {
+    const { isWorker } = await import('../serve/worker.js');
+    if (!isWorker()) return (await import('../serve/serve-workers.js')).serveWorkers(invocation);
+  }
   const { serveAgents } = await import('../serve/serve-agents.js');
   return serveAgents(invocation, await source(invocation, chosen[0]));
 }
 
-/** Runs the first process of several, or the process with their storage. */
-async function runWorkers(invocation: Invocation): Promise<number> {
-  const { keepStorage, storageRole } = await import('../serve/storage-process.js');
-  const role = storageRole();
-  if (role === undefined) {
-    const { serveWorkers } = await import('../serve/serve-workers.js');
-    return serveWorkers(invocation);
-  }
-  const { databaseUrl } = await import('../database/backends.js');
-  const { loggerOf } = await import('../serve/serve-agents.js');
-  await keepStorage(databaseUrl(invocation.settings), role, loggerOf(invocation.settings));
-  return 0;
-}
-
-async function isWorkerProcess(): Promise<boolean> {
-  const { isWorker } = await import('../serve/worker.js');
-  return isWorker();
-}
-
-/** Returns the flags with the agents to serve. Flags of the command line override variables and files. */
+/** Returns the flags that name the agents to serve. Flags of the command line win over variables and files. */
 function chosenSources({ args, settings }: Invocation): readonly FlagName[] {
   const set = SOURCES.filter((name) => !['false', '0', undefined].includes(settings.setting(name)?.values.at(-1)));
   const flags = set.filter((name) => settings.setting(name)?.source === 'flag');

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { FlagName } from '../command-line/flags.js';
 import { CliError, usageError } from '../failure/cli-error.js';
 import type { Output } from '../output/output.js';
+import type { Settings } from '../settings/settings.js';
 
 /** A server that can be closed. */
 export interface Closable {
@@ -36,7 +37,12 @@ export function tellOperatorToken(output: Output, operator: { readonly url: stri
   else output.field('Operator token', operator.token);
 }
 
-/** A process gets one Ctrl-C several times: from the terminal, and forwarded by npx and Node.js. */
+/** The lines that the flags ask for. */
+export function logLevelOf(settings: Settings): 'debug' | 'info' | 'error' {
+  return settings.isOn('quiet') ? 'error' : settings.isOn('debug') ? 'debug' : 'info';
+}
+
+/** A process gets one Ctrl-C several times: from the terminal, and from npx and Node.js, which pass it on. */
 const SAME_SIGNAL_MS = 500;
 
 /**

@@ -19,7 +19,7 @@ import type { Invocation } from '../command-line/invocation.js';
 import { backendsOf, databaseUrl } from '../database/backends.js';
 import { usageError } from '../failure/cli-error.js';
 import type { Settings } from '../settings/settings.js';
-import { listening, portOf, tellListening, tellOperatorToken, untilStopped } from './listening.js';
+import { listening, logLevelOf, portOf, tellListening, tellOperatorToken, untilStopped } from './listening.js';
 import type { ModuleAgent } from './module-agent.js';
 import { type OperatorFiles, operatorFiles } from './operator-files.js';
 
@@ -27,7 +27,7 @@ import { type OperatorFiles, operatorFiles } from './operator-files.js';
 export async function serveAgents({ settings, output, tracing }: Invocation, source: ModuleAgent): Promise<number> {
   const config = readServerSettings('Settings', sourceOf(settings));
   const { port, host: address, publicUrl, rateLimit, tls } = config;
-  const logger = loggerOf(settings);
+  const logger = textLogger({ level: logLevelOf(settings) });
   const storage = await storageFor(settings, logger);
   const name = settings.text('name');
   const description = settings.text('description');
@@ -116,10 +116,9 @@ function pushOf(push: A2AHostOptions['push'], allowed: readonly string[]): A2AHo
 /** Opens the database of the flags. A worker may use it through the storage process. */
 async function storageFor(settings: Settings, logger: Logger): Promise<TaskStorage> {
   if (settings.text('workers') !== undefined) {
-    const { storageAddress } = await import('./storage-process.js');
-    const address = storageAddress();
-    if (address !== undefined)
-      return (await import('parley-a2a/storage-process')).connectStorage({ ...address, logger });
+    const { workerStorage } = await import('parley-a2a/workers');
+    const storage = workerStorage();
+    if (storage !== undefined) return storage;
   }
   const url = databaseUrl(settings);
   return openStorage(url, { logger, backends: await backendsOf(url) });
@@ -163,9 +162,4 @@ async function bindingsOf(settings: Settings): Promise<NonNullable<A2AHostOption
   if (word !== listed) throw usageError(`--listed is ${LISTED.join(', ')}, not "${word}"`);
   const listing = listed === undefined ? {} : { listed };
   return Promise.all(chosenBindings(settings).map((name) => SERVED_BINDINGS[name].load(settings, listing)));
-}
-
-/** Returns the logger of the flags. */
-export function loggerOf(settings: Settings): Logger {
-  return textLogger({ level: settings.isOn('quiet') ? 'error' : settings.isOn('debug') ? 'debug' : 'info' });
 }

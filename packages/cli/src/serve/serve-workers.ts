@@ -1,15 +1,9 @@
 import { availableParallelism } from 'node:os';
+import { Workers } from 'parley-a2a/workers';
 import type { Invocation } from '../command-line/invocation.js';
 import { databaseUrl, isShared } from '../database/backends.js';
 import { usageError } from '../failure/cli-error.js';
-import { tellListening, untilStopped } from './listening.js';
-import { StorageProcess } from './storage-process.js';
-import { WorkerPool } from './worker-pool.js';
-
-/** Time that a worker has to stop after its drain, in ms. */
-const GRACE_MS = 30_000;
-/** Time that a worker of a reload has to start listening, in ms. */
-const START_MS = 30_000;
+import { type ListeningAgent, logLevelOf, tellListening, untilStopped } from './listening.js';
 
 /**
  * Serves agents in several processes until a signal stops them. Each of them runs this command again. A database for a
@@ -23,43 +17,28 @@ export async function serveWorkers({ settings, output }: Invocation): Promise<nu
     const hint = '/metrics on the common port has the figures of all workers';
     throw usageError('--metrics-port goes with a database that several servers share', hint);
   }
-  const isMemory = database.startsWith('memory:');
-  const onDeath = (reason: string, inMs: number) => output.warn(`${reason}; another one starts in ${inMs} ms`);
-  const storage = isShared(database)
-    ? undefined
-    : new StorageProcess({
-        workers: count,
-        onDeath: (reason, inMs) => {
-          if (isMemory) output.warn('all tasks are lost: they were in the memory of the storage process');
-          onDeath(reason, inMs);
-        },
-      });
-  const pool = new WorkerPool({
+  const drainMs = settings.duration('drain') ?? 0;
+  // A worker has the times of a close itself.
+  const times = { graceMs: 0, drainMs };
+  const workers = new Workers({
     count,
-    stopMs: (settings.duration('drain') ?? 0) + GRACE_MS,
-    startMs: START_MS,
-    env: storage?.env ?? {},
-    onDeath,
-    onReload: (text) => output.note(text),
+    database: isShared(database) ? undefined : database,
+    reload: times,
+    logger: logLevelOf(settings),
+    notes: { info: (text) => output.note(text), warn: (text) => output.warn(text) },
   });
-  const close = async () => {
-    await pool.close();
-    await storage?.close();
-  };
+  const close = () => workers.close(times);
   const stopped = untilStopped({ close });
   try {
-    await storage?.start();
-    const message = await pool.start();
-    for (const agent of message?.listening ?? []) tellListening(output, agent);
+    const listening = (await workers.start()) as readonly ListeningAgent[] | undefined;
+    for (const agent of listening ?? []) tellListening(output, agent);
   } catch (error) {
     await close();
     throw error;
   }
-  if (process.platform !== 'win32') {
-    process.on('SIGUSR2', () => void pool.reload());
-    // The workers reopen the file of the audit log.
-    if (settings.text('audit-file') !== undefined) process.on('SIGHUP', () => pool.signal('SIGHUP'));
-  }
+  // The workers open the file of the audit log again.
+  if (process.platform !== 'win32' && settings.text('audit-file') !== undefined)
+    process.on('SIGHUP', () => workers.signal('SIGHUP'));
   await stopped;
   return 0;
 }

@@ -1,8 +1,8 @@
 import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { REPLACES, SLOT, workUntilStop } from 'parley-a2a/workers';
 import type { Closable, ListeningAgent } from './listening.js';
-import { type FromWorker, REPLACES, SLOT, type ToWorker } from './worker-pool.js';
 
 /** Paths that a worker answers on its own port. */
 const OWN_PATHS = ['/metrics', '/readyz', '/healthz'];
@@ -36,30 +36,17 @@ export interface WorkerOptions {
 export async function workUntilStopped(host: WorkerHost, options: WorkerOptions): Promise<void> {
   const { agentsAt, drainMs, metricsPort } = options;
   const own = metricsPort === undefined ? undefined : await listenAlone(host, metricsPort);
-  const stopped = stopAsked();
-  process.send?.({ listening: agentsAt } satisfies FromWorker);
-  await stopped;
+  const signaled = new Promise<void>((resolve) => process.on('SIGTERM', () => resolve()));
+  // A terminal sends SIGINT to all processes of a command; only the first one decides.
+  process.on('SIGINT', () => {});
+  await Promise.race([signaled, workUntilStop(agentsAt)]);
   await host.close({ drainMs });
   await own?.close();
 }
 
 /**
- * Resolves when this worker must stop. The first process repeats the order after each message of this worker. SIGINT is
- * ignored, because a terminal sends it to all processes of a command, and only the first one decides.
- */
-function stopAsked(): Promise<void> {
-  return new Promise((resolve) => {
-    process.on('message', (message) => {
-      if (message === ('stop' satisfies ToWorker)) resolve();
-    });
-    process.on('SIGTERM', () => resolve());
-    process.on('SIGINT', () => {});
-  });
-}
-
-/**
- * Serves probes and metrics of this worker alone, on its own port: the base plus its number. The common port is
- * answered by any worker.
+ * Answers probes and metrics of this worker alone, on a port of its own: the base and its number. The common
+ * port answers them for any worker.
  */
 async function listenAlone(host: WorkerHost, base: number): Promise<Closable> {
   const server = createServer((request, response) => {

@@ -17,11 +17,11 @@ import * as serverSettings from './server-settings.js';
 import * as sqlite from './sqlite.js';
 import * as storage from './storage.js';
 import * as storageEngine from './storage-engine.js';
-import * as storageProcess from './storage-process.js';
 import * as tools from './tools.js';
 import * as v0_3 from './v0_3.js';
 import * as validation from './validation.js';
 import * as web from './web.js';
+import * as workers from './workers.js';
 
 /** All names that applications can import. A removed name breaks applications. */
 const NAMES = {
@@ -197,7 +197,6 @@ const NAMES = {
     'scopedTasks',
   ],
   'server-settings': ['SERVER_SETTINGS', 'nameSettings'],
-  'storage-process': ['connectStorage', 'serveStorage'],
   'storage-engine': [
     'ABANDONED_BYTES',
     'ALL_STATES',
@@ -310,6 +309,7 @@ const NAMES = {
     'toolQuestions',
   ],
   validation: ['violationsOf'],
+  workers: ['REPLACES', 'SLOT', 'Workers', 'workUntilStop', 'workerStorage'],
 };
 
 it.each([
@@ -331,10 +331,10 @@ it.each([
   ['sqlite', sqlite],
   ['storage', storage],
   ['storage-engine', storageEngine],
-  ['storage-process', storageProcess],
   ['tools', tools],
   ['v0_3', v0_3],
   ['validation', validation],
+  ['workers', workers],
 ] as const)('%s exports exactly these names', (name, module) => {
   expect(Object.keys(module).sort()).toEqual(NAMES[name]);
 });

@@ -37,6 +37,7 @@ import { checkOwnerOptions } from './owner-options.js';
 import { checkPlatform } from './platform.js';
 import { systemClock, systemIds } from './runtime.js';
 import { stderrLogger } from './stderr-logger.js';
+import { workerProcess } from './worker-process.js';
 
 export type { FileAuditLog, FileAuditLogOptions } from '../adapters/node/file-audit-log.js';
 export {
@@ -91,6 +92,17 @@ interface CloseOptions {
   readonly drainMs?: number;
 }
 
+/** Options of `listen`. */
+export interface ListenOptions {
+  /** The address of this machine. Default: 127.0.0.1. */
+  readonly host?: string;
+  /**
+   * Processes that run the program again behind one port; `max` is one for each core. They share a storage in memory or
+   * SQLite. The first process then has no storage. Default: 1, this process alone. See docs/scaling.md.
+   */
+  readonly workers?: number | 'max';
+}
+
 /** A server of one or several agents. */
 export interface A2AHost extends InProcessAgent {
   /** The public cards by path. Until the server listens they show interfaces only under a configured url. */
@@ -122,8 +134,11 @@ export interface A2AHost extends InProcessAgent {
    * @throws StorageError if something cannot be erased. A repeated call erases the rest.
    */
   eraseOwner(owner: OwnerQuery, options?: Pick<EraseOwnerOptions, 'graceMs' | 'onProgress'>): Promise<ErasedCounts>;
-  /** Accepts connections, by default on port 8080 of 127.0.0.1; port 0 takes a free one. */
-  listen(port?: number, host?: string): Promise<{ readonly url: string }>;
+  /**
+   * Accepts connections, by default on port 8080 of 127.0.0.1; port 0 takes a free one.
+   * @throws OptionsError for wrong options, and for workers that cannot share the storage.
+   */
+  listen(port?: number, place?: string | ListenOptions): Promise<{ readonly url: string }>;
   /**
    * Fails `/readyz`, and answers requests for `drainMs` (default 0). Then accepts no more connections, lets calls and
    * turns end within a grace (default 5 s each), and aborts the rest. The storage stays open.
@@ -232,7 +247,13 @@ export function createA2AHost(options: A2AHostOptions): A2AHost {
   };
 }
 
-function serverOf(subject: string, agents: AgentsByPath, options: ServerOptions) {
+/** The number of servers that were made. */
+let servers = 0;
+
+function serverOf(subject: string, agents: AgentsByPath, given: ServerOptions) {
+  const number = servers++;
+  const storage = workerProcess.server === number ? workerProcess.storage : given.storage;
+  const options = storage === undefined ? given : { ...given, storage };
   const defaults = { logger: stderrLogger, operates: true, compressor: nodeCompressor };
   const { host, rule, inProcess } = hostSetup({ subject, agents, options, defaults });
   const { baseServer, openapi, allowAnonymous = false, http: times = {}, uncaughtErrors, tls } = options;
@@ -266,7 +287,8 @@ function serverOf(subject: string, agents: AgentsByPath, options: ServerOptions)
   const ownerData = (owner: OwnerQuery): OwnerDataOptions => {
     return { storage: host.storage, files, owner, audit: host.audit?.log, clock: systemClock, ids: systemIds };
   };
-  return { server, inProcess, ownerData };
+  const hasTaskStore = options.taskStore !== undefined;
+  return { server, inProcess, ownerData, listening: { server, number, storage, hasTaskStore, logger: host.logger } };
 }
 
 function baseServerOf(subject: string, agents: AgentsByPath, options: BaseServerOptions): HostExtension {
@@ -280,7 +302,7 @@ type HostCalls = 'listen' | 'close' | 'fetch' | 'countOwner' | 'exportOwner' | '
 
 function callsOf(
   server: AgentServer,
-  { inProcess, ownerData }: Omit<ReturnType<typeof serverOf>, 'server'>,
+  { inProcess, ownerData, listening }: Omit<ReturnType<typeof serverOf>, 'server'>,
 ): Pick<A2AHost, HostCalls> {
   return {
     countOwner: async (owner) => (await import('../user-data/owner-data.js')).countOwner(ownerData(owner)),
@@ -292,7 +314,10 @@ function callsOf(
       const { eraseOwner } = await import('../user-data/erase-owner.js');
       return eraseOwner({ ...options, ...ownerData(owner) });
     },
-    listen: (port = 8080, host = '127.0.0.1') => server.listen({ host, port }),
+    listen: (port = 8080, place = '127.0.0.1') =>
+      typeof place === 'string'
+        ? server.listen({ host: place, port })
+        : import('./listen-workers.js').then(({ listenWith }) => listenWith(listening, port, place)),
     close: ({ graceMs = 5_000, drainMs = 0 } = {}) => server.close({ graceMs, drainMs }),
     fetch: toFetch({ ...server.host, clock: systemClock }),
     [IN_PROCESS]: (place) => inProcess.way(place),

@@ -11,6 +11,7 @@ import type { ErasedCounts, EraseOwnerOptions } from '../user-data/erase-owner.j
 import type { OwnerCounts, OwnerDataOptions } from '../user-data/owner-data.js';
 import type { CopyStorageOptions } from './copy-storage.js';
 import { systemClock, systemIds } from './runtime.js';
+import { servedDatabases } from './served-database.js';
 
 export { OptionsError } from '../errors/options-error.js';
 export { StorageError } from '../errors/storage-error.js';
@@ -122,7 +123,9 @@ export async function openStorage(
   const database = parseDatabaseUrl(url);
   if (database.backend === 'memory') {
     const { backend: _, ...limits } = database;
-    return new MemoryStorage({ clock: systemClock, ...limits });
+    const storage = new MemoryStorage({ clock: systemClock, ...limits });
+    servedDatabases.set(storage, database);
+    return storage;
   }
   const { openSqliteStorage } = await import('./sqlite.js');
   return openSqliteStorage({ ...options, path: database.path, durability: database.durability });

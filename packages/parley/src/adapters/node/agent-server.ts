@@ -28,6 +28,21 @@ interface AgentServerOptions
   readonly containsUncaughtErrors: boolean;
 }
 
+/** The address of a server. */
+export type BoundServer = BoundBase & BoundAddress;
+
+/** Times of a shutdown, in ms. */
+export interface CloseTimes {
+  readonly graceMs: number;
+  readonly drainMs: number;
+}
+
+/** Processes that listen in place of this one. */
+interface OtherProcesses {
+  start(): Promise<BoundServer>;
+  close(times: CloseTimes): Promise<void>;
+}
+
 const WILDCARDS = ['0.0.0.0', '::'];
 
 /** Time for which a closing server still answers requests on accepted connections. */
@@ -40,7 +55,9 @@ export class AgentServer {
   readonly #http: HttpServer;
   readonly #baseUrl: () => string;
   readonly #figures: NodeProcessFigures | undefined;
-  #bound: (BoundBase & BoundAddress) | undefined;
+  #bound: BoundServer | undefined;
+  /** Other processes that listen in place of this one. */
+  #others: OtherProcesses | undefined;
   #closing: Promise<void> | undefined;
   /** The pending opening of the sockets. */
   #opening: Promise<unknown> | undefined;
@@ -138,6 +155,27 @@ export class AgentServer {
     return { url };
   }
 
+  /** Lets other processes listen. A close closes them. */
+  async listenElsewhere({ host, port }: BoundAddress, others: OtherProcesses): Promise<{ readonly url: string }> {
+    this.#mustBeOpen();
+    this.#mustBeUnbound();
+    checkPort(port);
+    checkExposure({ host, openPaths: this.#host.openPaths, allowAnonymous: this.#options.allowAnonymous });
+    this.#others = others;
+    try {
+      this.#bound = await others.start();
+    } catch (error) {
+      await others.close({ graceMs: 0, drainMs: 0 });
+      throw error;
+    }
+    return { url: this.url };
+  }
+
+  /** The address, once the server listens. */
+  get bound(): BoundServer | undefined {
+    return this.#bound;
+  }
+
   #mustBeOpen(): void {
     if (this.#closing !== undefined) throw new Error('The server is closed. A new one can listen');
   }
@@ -175,12 +213,12 @@ export class AgentServer {
    * Fails `/readyz` from now on, and accepts no more connections after `drainMs`. Lets turns, calls and streams end for
    * `graceMs`, then aborts the rest.
    */
-  close(times: { readonly graceMs: number; readonly drainMs: number }): Promise<void> {
-    this.#closing ??= this.#options.clock.hold(this.#drain(times));
+  close(times: CloseTimes): Promise<void> {
+    this.#closing ??= this.#options.clock.hold(this.#others?.close(times) ?? this.#drain(times));
     return this.#closing;
   }
 
-  async #drain({ graceMs, drainMs }: { readonly graceMs: number; readonly drainMs: number }): Promise<void> {
+  async #drain({ graceMs, drainMs }: CloseTimes): Promise<void> {
     this.#host.drain();
     await this.#opening?.catch(() => {});
     if (drainMs > 0) await new Promise<void>((resolve) => this.#options.clock.after(drainMs, resolve));

@@ -1,35 +1,44 @@
 import cluster, { type Worker } from 'node:cluster';
-import { CliError } from '../failure/cli-error.js';
-import type { ListeningAgent } from './listening.js';
+import type { CloseTimes } from '../adapters/node/agent-server.js';
 import { nextDelay } from './restart-delay.js';
 
 /** Messages between the first process and its workers. */
-export type FromWorker = { readonly listening: readonly ListeningAgent[] };
-export type ToWorker = 'stop';
+interface FromWorker {
+  /** Facts for the application of the first process. */
+  readonly listening: unknown;
+}
+interface ToWorker {
+  readonly stop: CloseTimes;
+}
 
 /** The variable with the number of a worker, from 0. */
 export const SLOT = 'WORKER_SLOT';
 /** The variable with the id of the process that a worker replaces. */
 export const REPLACES = 'WORKER_REPLACES';
 
+/** Longest time of a worker to stop, beyond its times. Its turns go to other workers. */
+const STOP_MS = 30_000;
+/** Longest time of a worker of a reload until it listens. The others stay. */
+const START_MS = 30_000;
+/** Runs in a worker before the program. */
+const START = new URL('./worker-start.js', import.meta.url);
+
 /** Options of a pool. */
 interface WorkerPoolOptions {
   readonly count: number;
-  /** Time in ms after which a stopping worker is killed. Its turns go to other replicas. */
-  readonly stopMs: number;
-  /** Time in ms after which a worker of a reload that does not listen is killed. The others are kept. */
-  readonly startMs: number;
+  /** The times of workers that a reload replaces. */
+  readonly reload: CloseTimes;
   /** Further variables for workers. */
   readonly env: Readonly<Record<string, string>>;
-  /** Called with the progress of a reload. */
+  /** Called with the course of a reload. */
   readonly onReload: (text: string) => void;
-  /** Called after each worker that ended by itself, with the delay until its restart. */
+  /** Called at each end of a worker by itself, with the pause before the next one. */
   readonly onDeath: (reason: string, inMs: number) => void;
 }
 
 /**
- * Runs this command in several processes behind one port. The first process accepts connections and distributes them to
- * the workers in turn. A worker that ends is restarted after a delay, which grows while workers end early.
+ * Runs this program in several processes behind one port. The first process accepts connections and gives them to the
+ * workers in turn. A worker that ends is replaced after a pause, which grows while workers end soon.
  */
 export class WorkerPool {
   readonly #options: WorkerPoolOptions;
@@ -42,34 +51,38 @@ export class WorkerPool {
   #reloadAgain = false;
   #delayMs = 0;
   #stopping: Promise<void> | undefined;
+  #times: CloseTimes;
 
   constructor(options: WorkerPoolOptions) {
     this.#options = options;
+    this.#times = options.reload;
+    cluster.setupPrimary({ execArgv: [...process.execArgv, '--import', START.href] });
   }
 
   /**
-   * Starts the first worker, and the others when it listens, so that only one migrates the tables. Resolves to the
-   * message of the first worker, or to undefined if `close` was called before it listened.
-   * @throws CliError if the first worker ends before it listens. The worker has printed the reason.
+   * Starts the first worker, and the others when it listens, so that one migrates the tables. Resolves to the facts of
+   * the first worker, or to undefined if `close` was called before it listened.
+   * @throws Error if the first worker ends before it listens. It has told the reason.
    */
-  async start(): Promise<FromWorker | undefined> {
+  async start(): Promise<unknown> {
     if (this.#stopping !== undefined) return undefined;
     const first = this.#fork(0);
-    const message = await new Promise<FromWorker | undefined>((resolve, reject) => {
-      first.once('message', resolve);
-      first.once('exit', (code) => {
+    const facts = await new Promise<unknown>((resolve, reject) => {
+      onListening(first, resolve);
+      first.once('exit', (code, signal) => {
         if (this.#stopping !== undefined) resolve(undefined);
-        else reject(new CliError('A2ACLI_ERR_INTERNAL', `the first worker ended with ${code}`));
+        else reject(new Error(`The first worker ended with ${signal ?? code} before it listened. Its output says why`));
       });
     });
     if (this.#stopping !== undefined) return undefined;
     cluster.on('exit', (worker, code, signal) => this.#died(worker, signal ?? `code ${code}`));
     for (let slot = 1; slot < this.#options.count; slot++) this.#fork(slot);
-    return message;
+    return facts;
   }
 
-  /** Stops all workers after a drain. Resolves when the last one has ended. */
-  close(): Promise<void> {
+  /** Tells all workers to drain, and resolves when the last one has ended. */
+  close(times: CloseTimes): Promise<void> {
+    this.#times = times;
     this.#stopping ??= this.#stop();
     return this.#stopping;
   }
@@ -99,24 +112,24 @@ export class WorkerPool {
       const next = this.#fork(slot, { [REPLACES]: String(old.process.pid) });
       // Neither of them is restarted.
       this.#leaving.add(old).add(next);
-      const { startMs, onReload } = this.#options;
+      const { onReload } = this.#options;
       const started = await new Promise<'listens' | 'ended' | 'hangs'>((resolve) => {
         const timer = setTimeout(() => {
           resolve('hangs');
           next.process.kill('SIGKILL');
-        }, startMs);
+        }, START_MS);
         const settle = (how: 'listens' | 'ended') => {
           clearTimeout(timer);
           resolve(how);
         };
-        next.once('message', () => settle('listens'));
+        onListening(next, () => settle('listens'));
         next.once('exit', () => settle('ended'));
       });
       if (this.#stopping !== undefined) return;
       if (started !== 'listens') {
         if (old.isDead()) this.#fork(slot);
         else this.#leaving.delete(old);
-        const fault = started === 'ended' ? 'did not start' : `did not listen within ${startMs / 1000} s`;
+        const fault = started === 'ended' ? 'did not start' : `did not listen within ${START_MS / 1000} s`;
         onReload(`worker ${next.process.pid} ${fault}: the others stay`);
         return;
       }
@@ -135,20 +148,21 @@ export class WorkerPool {
   #stopWorker(worker: Worker): Promise<void> {
     return new Promise((resolve) => {
       if (worker.isDead()) return resolve();
-      const timer = setTimeout(() => worker.process.kill('SIGKILL'), this.#options.stopMs);
+      const { graceMs, drainMs } = this.#times;
+      const timer = setTimeout(() => worker.process.kill('SIGKILL'), drainMs + 2 * graceMs + STOP_MS);
       worker.once('exit', () => {
         clearTimeout(timer);
         resolve();
       });
-      tellStop(worker);
+      this.#tellStop(worker);
     });
   }
 
   #fork(slot: number, env: Readonly<Record<string, string>> = {}): Worker {
     const worker = cluster.fork({ ...this.#options.env, [SLOT]: String(slot), ...env });
-    // Node.js drops a message to a worker without a message handler. A worker sends its own message after it has one.
-    worker.on('message', () => {
-      if (this.#stopping !== undefined) tellStop(worker);
+    // Node.js drops a message to a worker that does not listen to messages yet. A worker sends its own message after.
+    onListening(worker, () => {
+      if (this.#stopping !== undefined) this.#tellStop(worker);
     });
     this.#running.set(worker.id, { slot, startedAt: performance.now() });
     return worker;
@@ -166,12 +180,30 @@ export class WorkerPool {
     }, this.#delayMs);
     this.#timers.add(timer);
   }
+
+  #tellStop(worker: Worker): void {
+    worker.send({ stop: this.#times } satisfies ToWorker, () => {});
+  }
 }
 
 function workers(): readonly Worker[] {
   return Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
 }
 
-function tellStop(worker: Worker): void {
-  worker.send('stop' satisfies ToWorker, () => {});
+function onListening(worker: Worker, call: (facts: unknown) => void): void {
+  worker.on('message', (message: Partial<FromWorker> | null) => {
+    if (message?.listening !== undefined) call(message.listening);
+  });
+}
+
+/** In a worker: tells the first process that it listens. Resolves when this worker has to stop. */
+export function workUntilStop(facts: unknown): Promise<CloseTimes> {
+  // The first process answers this message again if it has stopped the worker before.
+  const stopped = new Promise<CloseTimes>((resolve) => {
+    process.on('message', (message: Partial<ToWorker> | null) => {
+      if (message?.stop !== undefined) resolve(message.stop);
+    });
+  });
+  process.send?.({ listening: facts } satisfies FromWorker);
+  return stopped;
 }
