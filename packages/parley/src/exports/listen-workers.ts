@@ -27,7 +27,7 @@ const schemas: OptionSchemas<ListenOptions> = {
 /** Times of workers that a reload replaces: those of `close`. */
 const RELOAD: CloseTimes = { graceMs: 5_000, drainMs: 0 };
 
-/** The application of a worker has so long to end, after its server. */
+/** Maximum time in ms for the application of a worker to end, after its server. */
 const OWN_END_MS = 5_000;
 
 /** A server, and its place among those of the module. */

@@ -16,9 +16,9 @@ export const SLOT = 'WORKER_SLOT';
 /** The variable with the id of the process that a worker replaces. */
 export const REPLACES = 'WORKER_REPLACES';
 
-/** Longest time of a worker to stop, beyond its times. Its turns go to other workers. */
+/** Time in ms, beyond the times of a close, after which a stopping worker is killed. Its turns go to other workers. */
 const STOP_MS = 30_000;
-/** Longest time of a worker of a reload until it listens. The others stay. */
+/** Time in ms after which a worker of a reload that does not listen is killed. The others are kept. */
 const START_MS = 30_000;
 /** Runs in a worker before the program. */
 const START = new URL('./worker-start.js', import.meta.url);
@@ -30,15 +30,15 @@ interface WorkerPoolOptions {
   readonly reload: CloseTimes;
   /** Further variables for workers. */
   readonly env: Readonly<Record<string, string>>;
-  /** Called with the course of a reload. */
+  /** Called with the progress of a reload. */
   readonly onReload: (text: string) => void;
-  /** Called at each end of a worker by itself, with the pause before the next one. */
+  /** Called after each worker that ended by itself, with the delay until its restart. */
   readonly onDeath: (reason: string, inMs: number) => void;
 }
 
 /**
- * Runs this program in several processes behind one port. The first process accepts connections and gives them to the
- * workers in turn. A worker that ends is replaced after a pause, which grows while workers end soon.
+ * Runs this program in several processes behind one port. The first process accepts connections and distributes them to
+ * the workers in turn. A worker that ends is restarted after a delay, which grows while workers end early.
  */
 export class WorkerPool {
   readonly #options: WorkerPoolOptions;
@@ -62,7 +62,7 @@ export class WorkerPool {
   /**
    * Starts the first worker, and the others when it listens, so that one migrates the tables. Resolves to the facts of
    * the first worker, or to undefined if `close` was called before it listened.
-   * @throws Error if the first worker ends before it listens. It has told the reason.
+   * @throws Error if the first worker ends before it listens. Its output has the reason.
    */
   async start(): Promise<unknown> {
     if (this.#stopping !== undefined) return undefined;

@@ -12,7 +12,7 @@ import { systemClock } from './runtime.js';
 import type { ServedDatabase } from './served-database.js';
 import { addressOfStorage, type FromStorage, leasesOfStorage, type ToStorage } from './worker-storage.js';
 
-/** Without its first process, the storage process waits so long for the workers. */
+/** Maximum wait in ms of the storage process for the workers, after the first process has ended. */
 const ORPHAN_MS = 60_000;
 
 function tell(message: FromStorage): void {

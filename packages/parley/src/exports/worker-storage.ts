@@ -15,7 +15,7 @@ const ADDRESS = 'PARLEY_STORAGE_ADDRESS';
 /** The variable of the storage process: `void`, or the number of workers that may have leases. */
 const LEASES = 'PARLEY_STORAGE_LEASES';
 const PROGRAM = new URL('./worker-storage-process.js', import.meta.url);
-/** All workers wait for the process. One that lived so long had opened the storage. */
+/** Minimum lifetime in ms of a process that had opened the storage. All workers wait for the next one. */
 const STABLE_MS = 1_000;
 
 /** Messages between the first process and the storage process. */
@@ -42,7 +42,7 @@ interface StorageProcessOptions {
   readonly workers: number;
   /** Writes the lines of the storage process. */
   readonly logger: Logger;
-  /** Called at each end of the process, with the pause before the next one. */
+  /** Called after each process that ended by itself, with the delay until its restart. */
   readonly onDeath: (reason: string, inMs: number) => void;
 }
 

@@ -66,7 +66,7 @@ export function allowedOrigins(
   return typeof origins === 'function' ? origins : (origin) => origins.includes(origin);
 }
 
-/** The rule with its defaults left out. */
+/** The options as an object. */
 export function corsRule(options: CorsOrigins | CorsOptions): CorsOptions {
   return typeof options === 'object' && 'origins' in options ? options : { origins: options };
 }
