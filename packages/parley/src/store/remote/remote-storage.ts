@@ -92,6 +92,8 @@ export async function connectRemoteStorage(options: RemoteStorageOptions): Promi
 /** The calls of one process to the storage process. They survive its restart if their rules allow it. */
 class RemoteCalls {
   readonly wakeups = new LocalWakeups();
+  /** The nodes of this process. Each storage process gets them before any call. */
+  readonly nodes = new Set<string>();
   /** Called with each reconnection, before any call is repeated. */
   onReconnect: (() => void) | undefined;
   /** Returns the figures of this process for another one. */
@@ -188,6 +190,7 @@ class RemoteCalls {
     this.#stopPatience?.();
     this.#isAway = false;
     this.#link = link;
+    this.tell(['nodes', [...this.nodes]]);
     if (this.#started === undefined) this.onReconnect?.();
     this.#started?.resolve(facts);
     this.#started = undefined;
@@ -255,7 +258,6 @@ class RemoteCalls {
 class RemoteFile implements FileOwner {
   readonly path: string;
   readonly #calls: RemoteCalls;
-  readonly #nodes = new Set<string>();
   /** The tasks that the owner watches for this process. */
   readonly #watched = new Set<string>();
 
@@ -269,9 +271,9 @@ class RemoteFile implements FileOwner {
   }
 
   hasNode(node: string): void {
-    if (this.#nodes.has(node)) return;
-    this.#nodes.add(node);
-    this.#calls.tell(['node', node]);
+    if (this.#calls.nodes.has(node)) return;
+    this.#calls.nodes.add(node);
+    this.#calls.tell(['nodes', [node]]);
   }
 
   watch(key: TaskKey): void {
@@ -302,7 +304,6 @@ class RemoteFile implements FileOwner {
   onReconnect(reopen: () => void): void {
     this.#calls.onReconnect = () => {
       this.#watched.clear();
-      for (const node of this.#nodes) this.#calls.tell(['node', node]);
       reopen();
     };
   }

@@ -48,11 +48,11 @@ interface StorageServerOptions extends StorageAddress {
 }
 
 /**
- * Entries without an answer, from a process that reads the file itself. They are its node, a task to watch, a task that
- * its turn has changed, and a wake-up for other processes.
+ * Entries without an answer. The first entry of a connection lists the nodes of the process. A process that reads the
+ * file itself adds nodes, a task to watch, a task that its turn has changed, and a wake-up for other processes.
  */
 export type ClientEntry =
-  | readonly ['node', string]
+  | readonly ['nodes', readonly string[]]
   | readonly ['watch', TaskKey]
   | readonly ['appended', string]
   | readonly ['wake', name: keyof WakeupListener, about: TaskKey | string];
@@ -154,12 +154,12 @@ export class StorageServer {
           calls: this.#calls,
           writes: this.#writes,
           isShared: () => this.#clients.size > 1,
+          onNodes: () => this.#arrived(),
           onAppended: (task, writer) => this.#appended(task, writer),
           onWake: (name, about, waking) => this.#tell([name, about], waking),
         });
         this.#clients.add(client);
         client.take(entries.slice(1));
-        this.#arrived();
       },
       onSent: () => client?.checkLoad(),
       onClose: () => {
@@ -170,15 +170,18 @@ export class StorageServer {
     const stop = clock.after(TOKEN_MS, () => socket.destroy());
   }
 
-  /** All processes have reconnected after a restart: the leases of processes that have ended can end. */
+  /** Once all processes have listed their nodes after a restart, the leases of processes that have ended can end. */
   #arrived(): void {
-    if (this.#expected === undefined || this.#clients.size < this.#expected) return;
+    if (this.#expected === undefined) return;
+    let arrived = 0;
+    for (const { nodes } of this.#clients) if (nodes !== undefined) arrived += 1;
+    if (arrived < this.#expected) return;
     this.#expected = undefined;
     this.#keepLeases(this.#options.file)?.catch(this.#onLasting);
   }
 
   #keepLeases(file: ServedFile | undefined): Promise<void> | undefined {
-    return file?.keepLeases([...this.#clients].flatMap(({ nodes }) => [...nodes]));
+    return file?.keepLeases([...this.#clients].flatMap(({ nodes }) => [...(nodes ?? [])]));
   }
 
   readonly #onLasting = (error: unknown): void => {
@@ -205,6 +208,8 @@ interface StorageClientOptions {
   readonly writes: FileWrites | undefined;
   /** True if other processes are connected. */
   readonly isShared: () => boolean;
+  /** Called when the process has listed its nodes. */
+  readonly onNodes: () => void;
   /** Called for each append of a turn, with the text of the key of its task. */
   readonly onAppended: (task: string, writer: StorageClient) => void;
   /** Called for each wake-up that a process sends to the others. */
@@ -216,7 +221,8 @@ class StorageClient {
   readonly link: FrameLink;
   readonly #options: StorageClientOptions;
   readonly #holdings: ProcessHoldings;
-  readonly nodes = new Set<string>();
+  /** Absent until the process has listed them. */
+  nodes: Set<string> | undefined;
   readonly #watched = new Map<string, TaskKey>();
   #running = 0;
   #isPaused = false;
@@ -253,9 +259,9 @@ class StorageClient {
 
   #note([kind, about, more]: ClientEntry): void {
     switch (kind) {
-      case 'node':
-        this.nodes.add(about);
-        return;
+      case 'nodes':
+        this.nodes = new Set([...(this.nodes ?? []), ...about]);
+        return this.#options.onNodes();
       case 'watch':
         // Another process may have changed the task since the process has read it.
         if (this.#see(about) && this.#options.isShared()) this.tellChange(taskKeyText(about));

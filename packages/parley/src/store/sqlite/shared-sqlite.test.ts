@@ -122,6 +122,25 @@ it('the turns of a process that has ended together with the owner can be claimed
   expect(await claimed(next)).toEqual([]);
 });
 
+it('processes that are back after a restart of the owner keep all their turns', async () => {
+  const [address, path] = [newAddress(), files.fresh()];
+  const owner = await served(path, address);
+  const [gone, ...others] = [await connected(address), await connected(address), await connected(address)];
+  await gone.accept(acceptance('t', 'gone'));
+  for (const [at, other] of others.entries()) await other.accept(acceptance(`t${at}`, `other ${at}`));
+  await owner.close();
+  await gone.close();
+  await served(path, address, { processes: others.length });
+  // Once the turn of the process that has ended can be claimed, all leases that end have ended.
+  const request = { ...lease('new'), agents: ['test'], limit: 10 };
+  const claimed: string[] = [];
+  await vi.waitFor(async () => {
+    for (const other of others) claimed.push(...(await other.claim(request)).claims.map((claim) => claim.task.id));
+    expect(claimed).toContain('t');
+  }, 15_000);
+  expect(claimed).toEqual(['t']);
+});
+
 it('deliveries of a process stay its own when another process ends', async () => {
   const address = newAddress();
   await served(files.fresh(), address);
