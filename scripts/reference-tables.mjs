@@ -80,8 +80,9 @@ const UNITS = { ms: 1, s: 1000, min: 60_000 };
 const PAGES = {
   'docs/configuration.md': async () => {
     const { nameSettings, SERVER_SETTINGS } = await moduleOf('app/server-settings');
+    const { SERVED_VARIABLES } = await moduleOf('command-line/flags', packageOf('cli'));
     const tables = {
-      settings: settingsTable(SERVER_SETTINGS, nameSettings),
+      settings: settingsTable(SERVER_SETTINGS, nameSettings, SERVED_VARIABLES),
       options: serverOptionsTable('docs/configuration.md'),
     };
     for (const [name, sources] of Object.entries(LIMITS)) tables[name] = await limitsTable(sources);
@@ -147,16 +148,18 @@ export async function referenceFile(path) {
   }, page);
 }
 
-/** The rows of settings. A row without a flag has an empty cell. */
-export function settingsTable(settings, nameSettings) {
+/** The rows of settings. `served`: those without a flag that `parley serve` takes from the environment. */
+export function settingsTable(settings, nameSettings, served = []) {
   const named = (text) => nameSettings(text, (name) => `\`${settings[name].variable}\``);
-  const rows = Object.values(settings).map(({ variable, form, repeats, help, unset, flag, default: initial }) => [
-    `\`${variable}\``,
-    initial === undefined ? named(unset ?? 'none') : `\`${initial}\``,
-    `${form === 'boolean' ? '`true`: ' : ''}${named(help)}${repeats ? ' (separated by commas)' : ''}`,
-    flag === undefined ? '' : `\`--${flag}\``,
-  ]);
-  return tableOf(['variable', 'default', 'meaning', 'flag of `parley serve`'], rows);
+  const rows = Object.entries(settings).map(
+    ([name, { variable, form, repeats, help, unset, flag, default: initial }]) => [
+      `\`${variable}\``,
+      initial === undefined ? named(unset ?? 'none') : `\`${initial}\``,
+      `${form === 'boolean' ? '`true`: ' : ''}${named(help)}${repeats ? ' (separated by commas)' : ''}`,
+      flag === undefined ? (served.includes(name) ? 'the variable' : '') : `\`--${flag}\``,
+    ],
+  );
+  return tableOf(['variable', 'default', 'meaning', 'for `parley serve`'], rows);
 }
 
 /** The rows of options of a server. An option of an agent and of its host has the row of the agent. */

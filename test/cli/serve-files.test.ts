@@ -1,9 +1,11 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { parley, ServedAgent } from './parley.js';
+import { freePort } from '../interop/example-server.js';
+import { parley, RunningParley, ServedAgent } from './parley.js';
 
 const KEY = 'pl4nted'.padEnd(43, 'A');
 
@@ -83,6 +85,55 @@ describe('wrong files', () => {
     const { code, stderr } = await parley(['serve', '--proxy', 'http://127.0.0.1:9', '--port', '0', flag, 'a.json']);
     expect(code).not.toBe(0);
     expect(stderr).toContain(`${flag} does not go with --proxy`);
+  });
+});
+
+describe('parley serve with variables that have no flag', () => {
+  it('signs its card', async () => {
+    const path = join(folder(), 'key.json');
+    const key = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' });
+    writeFileSync(path, JSON.stringify({ ...key, kid: 'k1' }));
+    const port = String(await freePort());
+    const url = `http://127.0.0.1:${port}`;
+    const args = ['serve', '--echo', '--port', port, '--public-url', url];
+    await using running = new RunningParley(args, { env: { A2A_CARD_KEYS: path } });
+    await running.printed(/^URL: /m);
+    const card = await (await fetch(`${url}/.well-known/agent-card.json`)).json();
+    expect(card).toMatchObject({ signatures: [expect.anything()] });
+  });
+
+  it('knows its proxy, its public host and the origin of a page', async () => {
+    await using agent = await ServedAgent.start(['serve', '--echo'], {
+      env: {
+        A2A_TRUST_PROXY: '127.0.0.1, ::1',
+        A2A_PUBLIC_HOSTS: 'agents.example.com',
+        A2A_CORS_ORIGINS: 'https://page.example',
+      },
+    });
+    const response = await fetch(`${agent.url}/.well-known/agent-card.json`, {
+      headers: {
+        'x-forwarded-host': 'agents.example.com',
+        'x-forwarded-proto': 'https',
+        origin: 'https://page.example',
+      },
+    });
+    expect(response.headers.get('access-control-allow-origin')).toBe('https://page.example');
+    const card = (await response.json()) as { readonly supportedInterfaces: readonly { readonly url: string }[] };
+    expect(card.supportedInterfaces[0]?.url).toMatch(/^https:\/\/agents\.example\.com\//);
+  });
+
+  it.each([
+    ['A2A_TRUST_PROXY', 'nonsense!'],
+    ['A2A_API_KEYS', 'ada'],
+  ])('refuses a wrong %s by its name', async (variable, value) => {
+    const { code, stderr } = await parley(['serve', '--echo', '--port', '0'], { env: { [variable]: value } });
+    expect([code, stderr]).toEqual([2, expect.stringContaining(variable)]);
+  });
+
+  it('refuses them for a proxy', async () => {
+    const args = ['serve', '--proxy', 'http://127.0.0.1:9', '--port', '0'];
+    const { code, stderr } = await parley(args, { env: { A2A_API_KEYS: 'ada=key-of-ada' } });
+    expect([code, stderr]).toEqual([2, expect.stringContaining('A2A_API_KEYS does not go with --proxy')]);
   });
 });
 

@@ -35,10 +35,15 @@ describe('parley keys create', () => {
     expect(statSync(file).mode & 0o077).toBe(0);
   });
 
-  it('without a file shows the entry', async () => {
+  it('without a file shows the entry, and the setting if it can say the same', async () => {
     const { stdout } = await parley(['keys', 'create', 'ada']);
-    expect(stdout).toMatch(/parley_[\w-]{43}\n/);
-    expect(stdout).toContain('{"subject":"ada","sha256":"');
+    const [, key, hash] = /^Key: (parley_[\w-]{43})\nEntry: {"subject":"ada","sha256":"(\w+)"}\n/.exec(stdout) ?? [];
+    expect(stdout).toContain(`\nA2A_API_KEYS: ada=sha256:${hash}\n`);
+    await using agent = await ServedAgent.start(['serve', '--echo'], { env: { A2A_API_KEYS: `ada=sha256:${hash}` } });
+    expect(await statusOf(agent.url, { 'x-api-key': key ?? '' })).toBe(200);
+    expect(await statusOf(agent.url)).toBe(401);
+    for (const args of [['ada', '--scope', 'read'], ['a=b'], ['a,b']])
+      expect((await parley(['keys', 'create', ...args])).stdout).not.toContain('A2A_API_KEYS');
   });
 
   it('leaves another file as it is', async () => {

@@ -41,6 +41,29 @@ export function settingName(name: SettingName): string {
   return flag === undefined ? variable : `--${flag}`;
 }
 
+/** Lists without a flag that `serve` takes from the environment. */
+export const SERVED_VARIABLES: readonly SettingName[] = [
+  'apiKeys',
+  'cardKeys',
+  'corsOrigins',
+  'publicHosts',
+  'secretKeys',
+  'trustProxy',
+];
+
+/** Returns the entries of a setting without a flag; none if `serve` does not take it. */
+export function variableTexts(name: SettingName): readonly string[] {
+  return SERVED_VARIABLES.includes(name) ? listOf(process.env[SERVER_SETTINGS[name].variable] ?? '') : [];
+}
+
+/** Returns the entries of a list, separated by commas. */
+export function listOf(value: string): string[] {
+  return value
+    .split(',')
+    .map((piece) => piece.trim())
+    .filter((piece) => piece !== '');
+}
+
 function settingFlag({ form, value, variable, repeats, secret: isSecret, unset, ...row }: ServerSetting): Flag {
   const meaning = unset === undefined ? row.help : `${row.help} (default: ${unset})`;
   return {

@@ -1,6 +1,12 @@
 import type { AgentOptions } from 'parley-a2a/node';
 import { BINDING_FLAGS, chosenBindings } from '../agent/bindings.js';
-import { type FlagName, SERVER_FLAG_NAMES } from '../command-line/flags.js';
+import {
+  type FlagName,
+  SERVED_VARIABLES,
+  SERVER_FLAG_NAMES,
+  settingName,
+  variableTexts,
+} from '../command-line/flags.js';
 import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
 import type { ModuleAgent } from '../serve/module-agent.js';
@@ -44,6 +50,9 @@ export async function run(invocation: Invocation): Promise<number> {
       const origin = source === 'flag' ? '' : ` (set by: ${source})`;
       throw usageError(`--${useless}${origin} does not go with --proxy, which passes all calls on`);
     }
+    const variable = SERVED_VARIABLES.find((name) => variableTexts(name).length > 0);
+    if (variable !== undefined)
+      throw usageError(`${settingName(variable)} does not go with --proxy, which passes all calls on`);
     const { serveProxy } = await import('../serve/serve-proxy.js');
     return serveProxy(invocation, target);
   }

@@ -37,8 +37,15 @@ export function keepEntry(
     return;
   }
   output.field('Key', key);
-  if (path === undefined) output.field('Entry', JSON.stringify(entry));
-  else output.field('File', path);
+  if (path !== undefined) return output.field('File', path);
+  output.field('Entry', JSON.stringify(entry));
+  output.field('A2A_API_KEYS', settingOf(entry));
+}
+
+/** The entry for the variable. That has no scopes, no end and no other characters in names. */
+function settingOf({ subject, sha256, ...more }: CredentialEntry): string | undefined {
+  const fits = typeof sha256 === 'string' && Object.keys(more).length === 0 && !/[,=\s]/.test(subject);
+  return fits ? `${subject}=sha256:${sha256}` : undefined;
 }
 
 /** Replaces the file atomically, so that a server never reads a partial file. */

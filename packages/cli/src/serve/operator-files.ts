@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type FileAuditLog, openAuditFile } from 'parley-a2a/node';
+import { variableTexts } from '../command-line/flags.js';
 import { usageError } from '../failure/cli-error.js';
 import type { Settings } from '../settings/settings.js';
 
@@ -28,7 +29,7 @@ export async function operatorFiles(settings: Settings): Promise<OperatorFiles> 
 export function secretKeysOf(settings: Settings): readonly string[] | undefined {
   const path = settings.text('secret-keys-file');
   if (path !== undefined) return secretKeysIn(path);
-  const keys = keysOf(process.env.A2A_SECRET_KEYS ?? '');
+  const keys = variableTexts('secretKeys');
   return keys.length === 0 ? undefined : keys;
 }
 

@@ -6,6 +6,7 @@ import {
   createA2AHost,
   credentialAuthenticator,
   isLocalHost,
+  readCardKeys,
   readServerSettings,
   type ServerConfig,
   type SettingSource,
@@ -14,7 +15,7 @@ import { operatorApi } from 'parley-a2a/operator';
 import { SERVER_SETTINGS } from 'parley-a2a/server-settings';
 import { openStorage, type TaskStorage } from 'parley-a2a/storage';
 import { chosenBindings, SERVED_BINDINGS } from '../agent/bindings.js';
-import { settingName } from '../command-line/flags.js';
+import { settingName, variableTexts } from '../command-line/flags.js';
 import type { Invocation } from '../command-line/invocation.js';
 import { backendsOf, databaseUrl } from '../database/backends.js';
 import { usageError } from '../failure/cli-error.js';
@@ -26,7 +27,7 @@ import { type OperatorFiles, operatorFiles } from './operator-files.js';
 /** Serves one or more agents with the options of the flags. */
 export async function serveAgents({ settings, output, tracing }: Invocation, source: ModuleAgent): Promise<number> {
   const config = readServerSettings('Settings', sourceOf(settings));
-  const { port, host: address, publicUrl, rateLimit, tls } = config;
+  const { port, host: address, publicUrl, publicHosts, trustProxy, corsOrigins, cardKeys, rateLimit, tls } = config;
   const logger = textLogger({ level: logLevelOf(settings) });
   const storage = await storageFor(settings, logger);
   const name = settings.text('name');
@@ -67,6 +68,10 @@ export async function serveAgents({ settings, output, tracing }: Invocation, sou
       allowAnonymous: config.allowAnonymous,
       ...(rateLimit !== undefined && { rateLimit }),
       ...(publicUrl !== undefined && { url: publicUrl }),
+      ...(publicHosts !== undefined && { publicHosts }),
+      ...(trustProxy.length > 0 && { trustProxy }),
+      ...(corsOrigins !== undefined && { cors: corsOrigins }),
+      ...(cardKeys !== undefined && { cardSigning: { keys: await readCardKeys(cardKeys) } }),
       ...(push !== undefined && { push }),
       ...(config.tokenBudget && { tokenBudget: { ...own.tokenBudget, ...config.tokenBudget } }),
       ...(config.operator && { operator: operatorApi(token === undefined ? {} : { token }) }),
@@ -124,13 +129,13 @@ async function storageFor(settings: Settings, logger: Logger): Promise<TaskStora
   return openStorage(url, { logger, backends: await backendsOf(url) });
 }
 
-/** Returns the flags as a source of the settings of every server. */
+/** Returns the flags and variables as a source of the settings of every server. */
 function sourceOf(settings: Settings): SettingSource {
   return {
     nameOf: settingName,
     textsOf: (name) => {
       const { flag, form } = SERVER_SETTINGS[name];
-      if (flag === undefined) return [];
+      if (flag === undefined) return variableTexts(name);
       return form === 'boolean' ? [String(settings.isOn(flag))] : settings.list(flag);
     },
     separated: '',

@@ -1,4 +1,4 @@
-import { type FlagName, flagOf, variableOf } from '../command-line/flags.js';
+import { type FlagName, flagOf, listOf, variableOf } from '../command-line/flags.js';
 import type { GivenFlag } from '../command-line/invocation.js';
 import { type CliError, usageError } from '../failure/cli-error.js';
 import { shellWord } from '../task/shell-word.js';
@@ -224,13 +224,6 @@ export function bytesOf(text: string): number | undefined {
   if (number === undefined) return undefined;
   const bytes = Number(number) * (binary === undefined ? 1000 : 1024) ** PREFIXES.indexOf(prefix.toLowerCase());
   return Number.isSafeInteger(Math.round(bytes)) ? Math.round(bytes) : undefined;
-}
-
-function listOf(value: string): string[] {
-  return value
-    .split(',')
-    .map((piece) => piece.trim())
-    .filter((piece) => piece !== '');
 }
 
 function parsed(text: string): unknown {
