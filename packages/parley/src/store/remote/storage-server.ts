@@ -48,8 +48,9 @@ interface StorageServerOptions extends StorageAddress {
 }
 
 /**
- * Entries without an answer. The first one of a connection lists the nodes of the process. A process that reads the
- * file itself also sends a new node, a task to watch, a task that its turn has changed, and a wake-up for others.
+ * Entries without an answer. The first one of a connection lists the nodes of the process. The others come from a
+ * process that reads the file itself. They are new nodes, a task to watch, a task that its turn has changed, and a
+ * wake-up for other processes.
  */
 export type ClientEntry =
   | readonly ['nodes', readonly string[]]
