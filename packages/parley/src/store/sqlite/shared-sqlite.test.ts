@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { mkdirSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, expect, it, onTestFinished, vi } from 'vitest';
 import { SqliteFiles } from '../../../test/sqlite-files.js';
@@ -139,6 +141,35 @@ it('processes that are back after a restart of the owner keep all their turns', 
     expect(claimed).toContain('t');
   }, 15_000);
   expect(claimed).toEqual(['t']);
+});
+
+it('reads the file that a new owner has at the path, once it can be opened', async () => {
+  const [address, path] = [newAddress(), files.fresh()];
+  const owner = await served(path, address);
+  const storage = await connected(address);
+  await storage.accept(acceptance('old', 'one'));
+  const query = { scope, orderBy: 'status', limit: 10, artifacts: false, history: false } as const;
+  expect((await storage.tasks(query)).total).toBe(1);
+  await owner.close();
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) rmSync(file, { force: true });
+  mkdirSync(path);
+  // An owner whose file cannot be opened: the process comes back again and again.
+  const facts = Buffer.from(JSON.stringify([{ durability: 'power-loss', file: path }]));
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(facts.length);
+  const arrived = vi.fn();
+  const early = createServer((socket) => {
+    socket.on('error', () => {}).once('data', () => socket.write(Buffer.concat([length, facts]), arrived));
+  });
+  rmSync(address.path, { force: true });
+  early.listen(address.path);
+  await vi.waitFor(() => expect(arrived.mock.calls.length).toBeGreaterThan(2), 15_000);
+  early.close();
+  rmSync(path, { recursive: true });
+  await served(path, address, { processes: 1 });
+  await vi.waitFor(async () => expect(await storage.task(scope, 'old')).toBeUndefined(), 15_000);
+  await storage.accept(acceptance('new', 'one'));
+  expect((await storage.tasks(query)).tasks.map(({ task: { id } }) => id)).toEqual(['new']);
 });
 
 it('deliveries of a process stay its own when another process ends', async () => {

@@ -123,9 +123,8 @@ class SharedFile implements OpenFile {
   readonly path: string;
   readonly durability: OpenFile['durability'];
   readonly writer: OpenFile['writer'];
-  readonly reader: RestartingWorker;
   readonly setAside: SetAside;
-  #tables: ReadTables;
+  #open: { readonly tables: ReadTables; readonly reader: RestartingWorker };
 
   constructor({
     owner,
@@ -139,27 +138,33 @@ class SharedFile implements OpenFile {
     this.setAside = new SetAside({ path, logger });
     const onAside = (row: string, reason: string) => this.setAside.add(row, reason);
     this.writer = { ask: async (requests) => unpackResults(await owner.write(packRequests(requests))) };
-    this.reader = new RestartingWorker({
-      worker,
-      logger,
-      onAside,
-      task: () => ({ role: 'reader', path, files: openedFiles(path) }),
+    const open = () => ({
+      tables: new ReadTables(openForReading(path, 'main'), onAside),
+      reader: new RestartingWorker({
+        ...{ worker, logger, onAside },
+        task: () => ({ role: 'reader', path, files: openedFiles(path) }),
+      }),
     });
-    const open = () => new ReadTables(openForReading(path, 'main'), onAside);
-    this.#tables = open();
+    this.#open = open();
     owner.onReconnect(() => {
-      this.#tables.close();
-      this.#tables = open();
+      const { tables, reader } = this.#open;
+      this.#open = open();
+      tables.close();
+      void reader.close();
     });
   }
 
   get tables(): ReadTables {
-    return this.#tables;
+    return this.#open.tables;
+  }
+
+  get reader(): RestartingWorker {
+    return this.#open.reader;
   }
 
   async close(): Promise<void> {
     await this.reader.close();
-    this.#tables.close();
+    this.tables.close();
   }
 }
 
