@@ -81,6 +81,8 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 15_000 } },
+    // Suites with a configuration of their own, and later runs, need not transform the sources again.
+    experimental: { fsModuleCache: true, fsModuleCachePath: file('.cache/vitest') },
     pool: 'forks',
     // Much of the time is waiting for servers and timers: two files at once also where there are two cores.
     maxWorkers: 2,

@@ -1,7 +1,7 @@
 // `npm run mutants`: changes the sources in many places, one at a time, and lists the changes that no test notices.
 import { join } from 'node:path';
 import { ensureInstalled } from './installation.mjs';
-import { CommandFailed, main, root, runOwn } from './processes.mjs';
+import { CommandFailed, main, root, runOwn, temporaryFolder } from './processes.mjs';
 import { installedBeside } from './suite-packages.mjs';
 
 const HELP = `npm run mutants -- [COUNT] [SEED]
@@ -13,6 +13,9 @@ no test noticed. A seed (default: 1) always draws the same changes of the same s
   --help              shows this
 `;
 
+/** The longest time without a line: the tests run once without a change, and a busy machine is slow. */
+const SILENCE_MS = 30 * 60_000;
+
 await main(async () => {
   const args = process.argv.slice(2);
   if (args.includes('--help')) return void process.stdout.write(HELP);
@@ -20,6 +23,8 @@ await main(async () => {
   await ensureInstalled();
   const suite = join(root, 'test/mutations');
   if (!(await installedBeside(suite, 'Mutants are', { scripts: false }))) return 1;
-  const { code } = await runOwn([join(suite, 'run-mutants.mjs'), ...args]);
+  // A group of its own, so that a signal removes the folder after everything in it has ended.
+  const script = [join(suite, 'run-mutants.mjs'), temporaryFolder('mutants'), ...args];
+  const { code } = await runOwn(script, { silenceMs: SILENCE_MS });
   return code;
 });

@@ -1,8 +1,8 @@
 // Runs the commands of the other scripts. Like all of them it works on Node.js 20.11 too, and without installed
 // packages, because it installs the Node.js of the repository.
 import { spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
-import { constants } from 'node:os';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { constants, tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -81,9 +81,26 @@ function endGroups(signal) {
   // At the second signal, groups that hang are killed.
   for (const child of groups) signalGroup(child, endedBy === undefined ? signal : 'SIGKILL');
   endedBy = signal;
+  exitIfEnded();
 }
 
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+function exitIfEnded() {
+  if (endedBy !== undefined && groups.size === 0) process.exit(128 + constants.signals[endedBy]);
+}
+
+/** From here on, a signal ends the groups first, then this process: with its handlers of `exit`. */
+function watchSignals() {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.off(signal, endGroups).on(signal, endGroups);
+}
+
+/** A new folder for temporary files. It is removed when this process exits, also after a signal. */
+export function temporaryFolder(name) {
+  const folder = mkdtempSync(join(tmpdir(), `parley-${name}-`));
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
+  watchSignals();
+  return folder;
+}
+
 /** The time from the request to end until a process that does not is killed. */
 const KILL_AFTER_MS = 10_000;
 
@@ -96,16 +113,14 @@ function limitSilence(child, silenceMs) {
     killing = setTimeout(() => signalGroup(child, 'SIGKILL'), KILL_AFTER_MS);
   }, silenceMs);
   for (const stream of [child.stdout, child.stderr]) stream.on('data', () => timer.refresh());
-  if (groups.size === 0) for (const signal of SIGNALS) process.on(signal, endGroups);
+  watchSignals();
   groups.add(child);
   return async () => {
     clearTimeout(timer);
     clearTimeout(killing);
     await endStarted();
     groups.delete(child);
-    if (groups.size > 0) return;
-    for (const signal of SIGNALS) process.off(signal, endGroups);
-    if (endedBy !== undefined) process.exit(128 + constants.signals[endedBy]);
+    exitIfEnded();
   };
 }
 

@@ -1,8 +1,7 @@
 // Runs test suites and counts their results.
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ownNode, root, run, runOwn } from './processes.mjs';
+import { ownNode, root, run, runOwn, temporaryFolder } from './processes.mjs';
 
 /** Longest time without a word of a suite: a test with an endless loop cannot be ended by its own limit. */
 const SILENCE_MS = 10 * 60_000;
@@ -18,21 +17,16 @@ const vitest = join(root, 'node_modules/vitest/vitest.mjs');
 
 /** Runs test files with vitest, by default all of them. Counts the tests, says which failed, and which file hung. */
 export async function runVitest(files = [], env = {}, { node = ownNode, silenceMs = silenceOf(env) } = {}) {
-  const folder = mkdtempSync(join(tmpdir(), 'parley-vitest-'));
-  const report = join(folder, 'report.jsonl');
-  try {
-    const reporters = ['--reporter=default', `--reporter=${join(root, 'scripts/vitest-report.mjs')}`];
-    const { code } = await run(node, [vitest, 'run', ...reporters, ...files], {
-      env: { ...colours(), ...env, VITEST_REPORT_FILE: report },
-      silenceMs,
-    });
-    const counts = countReport(existsSync(report) ? readFileSync(report, 'utf8') : '', code);
-    if (counts.skipped > 0) process.stdout.write(`${counts.skipped} tests were skipped\n`);
-    for (const line of counts.failures) process.stdout.write(`${line}\n`);
-    return counts;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const report = join(temporaryFolder('vitest'), 'report.jsonl');
+  const reporters = ['--reporter=default', `--reporter=${join(root, 'scripts/vitest-report.mjs')}`];
+  const { code } = await run(node, [vitest, 'run', ...reporters, ...files], {
+    env: { ...colours(), ...env, VITEST_REPORT_FILE: report },
+    silenceMs,
+  });
+  const counts = countReport(existsSync(report) ? readFileSync(report, 'utf8') : '', code);
+  if (counts.skipped > 0) process.stdout.write(`${counts.skipped} tests were skipped\n`);
+  for (const line of counts.failures) process.stdout.write(`${line}\n`);
+  return counts;
 }
 
 /** Vitest writes to a pipe. It has colours if that ends in a terminal. */

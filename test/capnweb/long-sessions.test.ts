@@ -6,7 +6,7 @@ import { type HostileProcess, hostileProcess } from './hostile-process.js';
 import { HELLO, message, type RemoteAgent, type RemoteEntrance } from './session-world.js';
 
 const FIRST_CALLS = 2_000;
-const CALLS = process.env.TEST_LONG === undefined ? 6_000 : 24_000;
+const CALLS = process.env.TEST_LONG === undefined ? 3_000 : 24_000;
 /** More than a session may keep. */
 const KEPT_CALLS = 12_000;
 const AT_ONCE = 16;

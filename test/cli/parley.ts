@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { afterAll } from 'vitest';
 
 /** The command line as it is installed. */
 export const PARLEY = fileURLToPath(new URL('../../packages/cli/bin/parley.js', import.meta.url));
@@ -35,7 +36,7 @@ export class EmptyFolder implements Disposable {
 }
 
 const home = new EmptyFolder();
-process.once('exit', () => home[Symbol.dispose]());
+afterAll(() => home[Symbol.dispose]());
 
 /** A running command. It does not see the settings of the tester's machine. */
 export class RunningParley implements AsyncDisposable {

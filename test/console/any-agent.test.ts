@@ -3,10 +3,11 @@ import { ApiKeys } from 'parley-a2a/auth';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { RunningParley } from '../cli/parley.js';
+import { launchChromium } from '../support/chromium.mjs';
 import { catalogOf, distantAgent, type ForeignAgent, grpcAgent, oldAgent, protectedAgent } from './foreign-agents.js';
 import { ChatPage } from './pages/chat-page.js';
 import { SignInPage } from './pages/sign-in-page.js';
-import { expectText, launchChromium } from './world.js';
+import { expectText } from './world.js';
 
 const KEY = 'key-of-ada-0123456789';
 const keys = () => new ApiKeys([{ key: KEY, subject: 'ada' }]);

@@ -7,7 +7,7 @@ import { forger } from './hostile-files.js';
 import type { ChatPage } from './pages/chat-page.js';
 import { consoleWorld, expectText } from './world.js';
 
-const world = consoleWorld();
+const world = consoleWorld({ showsPdf: true });
 
 /** A conversation with an agent whose files call a server, and the calls that the server gets. */
 async function forged() {

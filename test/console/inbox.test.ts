@@ -2,13 +2,14 @@ import { exportJWK, generateKeyPair } from 'jose';
 import { ApiKeys } from 'parley-a2a/auth';
 import { expect, it } from 'vitest';
 import { RunningParley } from '../cli/parley.js';
+import { launchChromium } from '../support/chromium.mjs';
 import { STORY } from './agents.js';
 import { startPushingAgent } from './foreign-agents.js';
 import { ChatPage } from './pages/chat-page.js';
 import { InboxPage } from './pages/inbox-page.js';
 import { SignInPage } from './pages/sign-in-page.js';
 import { Steps } from './steps.js';
-import { consoleWorld, expectText, launchChromium, type World } from './world.js';
+import { consoleWorld, expectText, type World } from './world.js';
 
 const world = consoleWorld();
 const ISSUER = 'https://agent.example';

@@ -8,12 +8,13 @@ import { toExpress } from 'parley-a2a/express';
 import { createAgentHandler, type HostOptions, type MountOptions } from 'parley-a2a/server';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { launchChromium } from '../support/chromium.mjs';
 import { storyteller } from './agents.js';
 import { ChatPage } from './pages/chat-page.js';
 import { InboxPage } from './pages/inbox-page.js';
 import { SignInPage } from './pages/sign-in-page.js';
 import { Steps } from './steps.js';
-import { expectText, launchChromium } from './world.js';
+import { expectText } from './world.js';
 
 const NAVIGATION = { accept: 'text/html', 'sec-fetch-dest': 'document' };
 let browser: Browser;

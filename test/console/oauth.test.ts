@@ -4,11 +4,12 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { RunningParley } from '../cli/parley.js';
 import { type AuthorizationServer, startAuthorizationServer } from '../credentials/authorization-server.js';
 import { introspected } from '../credentials/protected-agent.js';
+import { launchChromium } from '../support/chromium.mjs';
 import { protectedAgent } from './foreign-agents.js';
 import { AuthorizationPage } from './pages/authorization-page.js';
 import { ChatPage } from './pages/chat-page.js';
 import { SignInPage } from './pages/sign-in-page.js';
-import { consoleWorld, expectText, launchChromium } from './world.js';
+import { consoleWorld, expectText } from './world.js';
 
 const PLACE = '#/agent/%2Fstory/chat';
 const world = consoleWorld();

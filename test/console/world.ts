@@ -1,6 +1,7 @@
 import { type A2AHost, type A2AHostOptions, createA2AHost } from 'parley-a2a/node';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { launchChromium } from '../support/chromium.mjs';
 import { archivist, hostile, painter, STORY, storyteller } from './agents.js';
 import { cashier, clerk, postman, secretary } from './asking-agents.js';
 import { flood, huge } from './flooding-agents.js';
@@ -23,22 +24,15 @@ export interface World {
   talk(path: string): Promise<ChatPage>;
 }
 
-export const launchChromium = (): Promise<Browser> =>
-  chromium.launch({
-    executablePath: '/usr/bin/chromium',
-    // A sandbox needs rights that containers lack, whose shared memory is small too.
-    args: ['--no-sandbox', '--disable-dev-shm-usage'],
-  });
-
 /** Opens one browser for a test file, and a page with a context of its own for each test. */
-export function consoleWorld(): (more?: Partial<A2AHostOptions>) => Promise<World> {
+export function consoleWorld({ showsPdf = false } = {}): (more?: Partial<A2AHostOptions>) => Promise<World> {
   let browser: Browser;
   let host: A2AHost;
   let url: string;
   let steps = new Steps();
   const contexts: BrowserContext[] = [];
   beforeAll(async () => {
-    browser = await launchChromium();
+    browser = await launchChromium({ showsPdf });
   });
   afterEach(async () => {
     for (const context of contexts.splice(0)) await context.close();

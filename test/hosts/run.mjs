@@ -2,7 +2,7 @@
 // are installed here the first time and not with the repository. `run.mjs express` plays it on one host. The last line
 // is `N passed, N failed`. Without the packages the suite is left out and says so, unless CI is set.
 import { join } from 'node:path';
-import { hasProgram } from '../../scripts/debian-package.mjs';
+import { hasChromium, hasProgram } from '../../scripts/debian-package.mjs';
 import { root } from '../../scripts/processes.mjs';
 import { installedBeside } from '../../scripts/suite-packages.mjs';
 import { countLine, runVitest } from '../../scripts/suites.mjs';
@@ -16,12 +16,7 @@ const files = ['--config', 'test/hosts/vitest.config.ts', ...process.argv.slice(
 const nginx = { command: ['nginx', '-v'], debianPackage: 'nginx-light', leftOut: 'The tests behind nginx are' };
 if (!(await hasProgram(nginx))) files.push('--exclude=test/hosts/nginx.test.ts');
 
-const chromium = {
-  command: ['chromium', '--version'],
-  debianPackage: 'chromium',
-  leftOut: 'The client in a browser is',
-};
-const env = (await hasProgram(chromium)) ? { CHROMIUM: '1' } : {};
+const env = (await hasChromium('The client in a browser is')) ? { CHROMIUM: '1' } : {};
 
 const counts = await runVitest(files, env);
 process.stdout.write(`${countLine(counts)}\n`);

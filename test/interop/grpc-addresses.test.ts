@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { connect } from 'parley-a2a/client';
 import { grpcTransport } from 'parley-a2a-grpc';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ExampleServer, freePort } from './example-server.js';
 import { type Body, Wire } from './wire.js';
 
@@ -64,10 +64,15 @@ const SPELLINGS = [
 ];
 
 describe.each(['1.0', '0.3'])('our client with a card of %s', (version) => {
+  let server: ExampleServer;
+  beforeAll(async () => {
+    server = await ExampleServer.start();
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
+
   it.each(SPELLINGS.map((spell) => ({ title: spell('127.0.0.1:<port>'), spell })))(
     'calls $title over gRPC',
     async ({ spell }) => {
-      await using server = await ExampleServer.start();
       const place = addressesIn(await cardOf(server))['1.0'] ?? '';
       const described = await cardOf(server, { 'a2a-version': version });
       const url = spell(place);

@@ -152,13 +152,6 @@ describe('the JSON-RPC endpoint (§1.6)', () => {
     expect(await jsonOf(answer)).toEqual({ jsonrpc: '2.0', id: 1, result: {} });
   });
 
-  it('answers a body beyond the limit with 413 and a JSON-RPC error', async () => {
-    const endpoint = { limits: { bodyBytes: 100, jsonDepth: 100, jsonItems: 100_000, parts: 1000, idLength: 1024 } };
-    const answer = await new BoundAgent({ endpoint }).rpc('', undefined, { body: 'x'.repeat(101) });
-    expect(answer.status).toBe(413);
-    expect(await jsonOf(answer)).toMatchObject({ id: null, error: { data: [{ reason: 'PAYLOAD_TOO_LARGE' }] } });
-  });
-
   it.each([
     ['media type before parse', { headers: { 'content-type': 'text/plain' }, body: '{' }, -32005],
     ['parse before envelope', { headers: { 'a2a-version': '9.9' }, body: '[' }, -32700],

@@ -1,7 +1,7 @@
 // Makes mutants of the sources, one at a time, and runs the tests that reach it. Prints the mutants that no test
-// noticed. `npm run mutants` starts it.
-import { cpSync, globSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+// noticed. `npm run mutants` starts it with an empty folder, which it removes.
+import { cpSync, globSync, symlinkSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Stryker } from '@stryker-mutator/core';
@@ -20,33 +20,27 @@ const COPIED = [
 ];
 /** Most strings are texts for people. */
 const NOT_CHANGED = ['StringLiteral'];
-const [count = '300', seed = '1'] = process.argv.slice(2);
+const [folder, count = '300', seed = '1'] = process.argv.slice(2);
 
-const folder = mkdtempSync(join(tmpdir(), 'parley-mutants-'));
-try {
-  const isCopied = (path) => !/\/(?:node_modules|dist|\.parley-[\w-]+)(?:\/|$)/.test(path.slice(root.length));
-  for (const path of COPIED) cpSync(join(root, path), join(folder, path), { recursive: true, filter: isCopied });
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-  const paths = globSync(
-    ROOMS.map((room) => `packages/parley/src/${room}/**/*.ts`),
-    { cwd: folder },
-  )
-    .filter((path) => !path.endsWith('.test.ts'))
-    .toSorted();
-  const mutate = chooseRanges(await mutantsOf(folder, paths, NOT_CHANGED), Number(count), Number(seed));
-  process.chdir(folder);
-  const stryker = new Stryker({
-    ...{ testRunner: 'vitest', vitest: { configFile: 'test/mutations/vitest.config.ts', related: false }, mutate },
-    plugins: [fileURLToPath(import.meta.resolve('@stryker-mutator/vitest-runner'))],
-    ...{ inPlace: true, coverageAnalysis: 'perTest', concurrency: availableParallelism(), allowEmpty: true },
-    ...{ mutator: { excludedMutations: NOT_CHANGED }, disableTypeChecks: false, timeoutMS: 30_000 },
-    ...{ reporters: ['progress-append-only'], dryRunTimeoutMinutes: 30 },
-  });
-  tell(await stryker.runMutationTest());
-} finally {
-  process.chdir(root);
-  rmSync(folder, { recursive: true, force: true });
-}
+const isCopied = (path) => !/\/(?:node_modules|dist|\.parley-[\w-]+)(?:\/|$)/.test(path.slice(root.length));
+for (const path of COPIED) cpSync(join(root, path), join(folder, path), { recursive: true, filter: isCopied });
+symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+const paths = globSync(
+  ROOMS.map((room) => `packages/parley/src/${room}/**/*.ts`),
+  { cwd: folder },
+)
+  .filter((path) => !path.endsWith('.test.ts'))
+  .toSorted();
+const mutate = chooseRanges(await mutantsOf(folder, paths, NOT_CHANGED), Number(count), Number(seed));
+process.chdir(folder);
+const stryker = new Stryker({
+  ...{ testRunner: 'vitest', vitest: { configFile: 'test/mutations/vitest.config.ts', related: false }, mutate },
+  plugins: [fileURLToPath(import.meta.resolve('@stryker-mutator/vitest-runner'))],
+  ...{ inPlace: true, coverageAnalysis: 'perTest', concurrency: availableParallelism(), allowEmpty: true },
+  ...{ mutator: { excludedMutations: NOT_CHANGED }, disableTypeChecks: false, timeoutMS: 30_000 },
+  ...{ reporters: ['progress-append-only'], dryRunTimeoutMinutes: 30 },
+});
+tell(await stryker.runMutationTest());
 
 /** Prints the mutants that no test noticed, and the counts. */
 function tell(results) {

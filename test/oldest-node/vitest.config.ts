@@ -1,7 +1,11 @@
 import { suiteConfig } from '../support/suite-config.js';
 
-/** Slow tests that reach no other part of Node.js than the rest: in the long form only. */
-const SLOW = ['test/contract/{owner-data,isolation}.test.ts', 'test/crash/asking.test.ts'];
+/** Slow tests that reach hardly more of Node.js than the storage in SQLite and the rest: in the long form only. */
+const SLOW = [
+  'test/contract/{isolation,memory,memory-cache,owner-data,remote,same-answers}.test.ts',
+  'test/contract/{storage-wrappers,store-backed,task-store-watchers}.test.ts',
+  'test/crash/asking.test.ts',
+];
 
 /**
  * The tests that depend most on Node.js: the stores, the engine, odd requests, a killed server. Tests of adapters, of

@@ -7,7 +7,7 @@ import { shop } from '../../examples/react-chat/src/agent.js';
 import { chatServer } from '../../examples/react-chat/src/server.js';
 import { archivist, hostile } from '../console/agents.js';
 import { Steps } from '../console/steps.js';
-import { launchChromium } from '../console/world.js';
+import { launchChromium } from '../support/chromium.mjs';
 
 let browser: Browser;
 const closers: (() => unknown)[] = [];

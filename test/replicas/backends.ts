@@ -19,6 +19,11 @@ export const BACKENDS: Readonly<Record<string, () => Promise<DatabaseServer & As
   Redis: () => RedisServer.start(...DURABLE),
 };
 
+/** The backends of tests of what stands above storages: this one, in the long form all of them. */
+export function backendsFrom(first: string): readonly string[] {
+  return process.env.TEST_LONG === undefined ? [first] : Object.keys(BACKENDS);
+}
+
 /** A database server, which is started when it is needed, and replicas on it. */
 export class Cluster implements AsyncDisposable {
   readonly #start: () => Promise<DatabaseServer & AsyncDisposable>;

@@ -6,7 +6,7 @@ import { answerApprovals, toolApprovals, toolCalls } from 'parley-a2a/tools';
 import { CAPNWEB_BINDING, capnwebTransport } from 'parley-a2a-capnweb';
 import { grpcTransport } from 'parley-a2a-grpc';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { BACKENDS, Cluster } from './backends.js';
+import { backendsFrom, Cluster } from './backends.js';
 
 const LONG = { timeout: 90_000 };
 const PATIENCE = { timeout: 30_000, interval: 50 };
@@ -25,7 +25,7 @@ const callsOf = (task: Task) =>
     .map(({ tool, state }) => `${tool} ${state}`)
     .sort();
 
-describe.each(Object.keys(BACKENDS))('an agent with tools and memory on %s', (backend) => {
+describe.each(backendsFrom('Redis'))('an agent with tools and memory on %s', (backend) => {
   const cluster = new Cluster(backend);
   let folder: string;
   let journal: string;

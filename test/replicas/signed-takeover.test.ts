@@ -7,12 +7,12 @@ import { ENCRYPTION_EXTENSION, verifySigned } from 'parley-a2a-signing';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { SignedServer, sealedSetup } from '../message-signing/signed-server.js';
 import { AUDIENCE, SignedWorld, taskOf } from '../message-signing/world.js';
-import { BACKENDS, Cluster } from './backends.js';
+import { backendsFrom, Cluster } from './backends.js';
 
 const LONG = { timeout: 90_000 };
 const PATIENCE = { timeout: 30_000, interval: 50 };
 
-describe.each(Object.keys(BACKENDS))('a signing agent on %s', (backend) => {
+describe.each(backendsFrom('PostgreSQL'))('a signing agent on %s', (backend) => {
   const cluster = new Cluster(backend);
   let folder: string;
   let signing: string;

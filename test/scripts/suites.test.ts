@@ -174,11 +174,12 @@ it('jobs run beside each other as far as there are places, and one database at a
   await done;
 });
 
-it('a signal ends all running suites, and no other one begins', async () => {
+it('a signal ends all running suites, removes temporary folders, and no other suite begins', async () => {
   const processes = new URL('../../scripts/processes.mjs', import.meta.url).href;
   const script = `
-    import { run } from ${JSON.stringify(processes)};
+    import { run, temporaryFolder } from ${JSON.stringify(processes)};
     const silenceMs = 600_000;
+    console.log(temporaryFolder('signal'));
     const quick = run(process.execPath, ['-e', 'setInterval(() => {}, 1000); console.log("up")'], { silenceMs });
     const late = "process.on('SIGTERM', () => setTimeout(() => { console.log('late'); process.exit(1) }, 300))";
     run(process.execPath, ['-e', late + '; setInterval(() => {}, 1000); console.log("up")'], { silenceMs });
@@ -191,10 +192,13 @@ it('a signal ends all running suites, and no other one begins', async () => {
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     output += text;
-    if (output === 'up\nup\n') child.kill('SIGTERM');
+    if (output.endsWith('up\nup\n')) child.kill('SIGTERM');
   });
   const [code] = await once(child, 'close');
-  expect([code, output]).toEqual([143, 'up\nup\nlate\n']);
+  const [folder = '', ...rest] = output.split('\n');
+  expect([code, ...rest]).toEqual([143, 'up', 'up', 'late', '']);
+  expect(folder).toContain('parley-signal-');
+  expect(existsSync(folder)).toBe(false);
 });
 
 it.runIf(process.platform === 'linux')('a signal ends what a suite has started in a group of its own', async () => {

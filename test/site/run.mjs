@@ -3,13 +3,12 @@
 // .cache/site-screenshots.
 import { join } from 'node:path';
 import { build } from '../../scripts/build.mjs';
-import { hasProgram } from '../../scripts/debian-package.mjs';
+import { hasChromium } from '../../scripts/debian-package.mjs';
 import { root, runOwn } from '../../scripts/processes.mjs';
 import { installedBeside } from '../../scripts/suite-packages.mjs';
 import { countLine, runVitest } from '../../scripts/suites.mjs';
 
 const LEFT_OUT = 'The suite of the site is';
-const chromium = { command: ['chromium', '--version'], debianPackage: 'chromium', leftOut: LEFT_OUT };
 
 const counts = await test();
 process.stdout.write(`${countLine(counts)}\n`);
@@ -17,7 +16,7 @@ process.exit(counts.failed === 0 ? 0 : 1);
 
 async function test() {
   const isReady =
-    (await hasProgram(chromium)) && (await installedBeside(join(root, 'site'), LEFT_OUT, { scripts: false }));
+    (await hasChromium(LEFT_OUT)) && (await installedBeside(join(root, 'site'), LEFT_OUT, { scripts: false }));
   if (!isReady) return { passed: 0, failed: process.env.CI ? 1 : 0 };
   await build();
   const at = ['--out', '.cache/site', '--root', '/parley/', '--version', 'next'];

@@ -2,9 +2,10 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { serve } from '../../site/serve.mjs';
+import { launchChromium } from '../support/chromium.mjs';
 
 /** The site as `run.mjs` has built it. */
 export const ROOT = '/parley/';
@@ -33,11 +34,7 @@ export function siteWorld(folder = OUT): (theme?: 'light' | 'dark') => Promise<V
   beforeAll(async () => {
     server = await serve(folder, { root: ROOT, port: 0 });
     host = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    browser = await chromium.launch({
-      executablePath: '/usr/bin/chromium',
-      // A sandbox needs rights that containers lack, whose shared memory is small too.
-      args: ['--no-sandbox', '--disable-dev-shm-usage'],
-    });
+    browser = await launchChromium();
   });
   afterEach(async () => {
     for (const page of pages.splice(0)) await page.close();

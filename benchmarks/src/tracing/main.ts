@@ -6,7 +6,7 @@ const { values } = parseArgs({
 });
 const { short, json, profile } = values;
 const workloads = short ? (['call', 'task'] as const) : (['call', 'task', 'stream'] as const);
-const costs = await measureTracing({ workloads, generations: short ? 1 : 3, rounds: short ? 15 : 30, profile });
+const costs = await measureTracing({ workloads, generations: short ? 1 : 3, rounds: short ? 7 : 30, profile });
 if (json) process.stdout.write(JSON.stringify(costs));
 else {
   for (const { workload, micros, off, dropped, recorded } of costs) {

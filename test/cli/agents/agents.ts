@@ -28,7 +28,7 @@ export function pythonOfAgent(): string | undefined {
   return existsSync(`${folder}complete`) ? `${folder}bin/python` : undefined;
 }
 
-/** Ours and those of others; the Python one where its environment is there. */
+/** Ours and those of others; the Python one if its environment is there. */
 export function agentKinds(): readonly AgentKind[] {
   const python = pythonOfAgent();
   return [

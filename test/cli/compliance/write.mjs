@@ -22,7 +22,9 @@ try {
   const file = join(folder, 'report.json');
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
   const arguments_ = [vitest, 'run', 'test/cli/', '--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
-  spawnSync(process.execPath, arguments_, { cwd: root, stdio: 'inherit' });
+  // The long form has the agents of others.
+  const env = { ...process.env, TEST_LONG: '1' };
+  spawnSync(process.execPath, arguments_, { cwd: root, env, stdio: 'inherit' });
   const { testResults } = JSON.parse(readFileSync(file, 'utf8'));
   const tests = testResults.flatMap(({ name, assertionResults }) =>
     assertionResults.map(({ fullName, status }) => ({

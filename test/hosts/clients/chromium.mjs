@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { chromium } from 'playwright-core';
+import { launchChromium } from '../../support/chromium.mjs';
 
 const [options, file = './calls.mjs'] = process.argv.slice(2);
 const { outputFiles } = await build({
@@ -24,11 +24,7 @@ const server = createServer(async (request, response) => {
   response.end(request.url === '/task' ? options : page);
 });
 await once(server.listen(0, '127.0.0.1'), 'listening');
-const browser = await chromium.launch({
-  executablePath: '/usr/bin/chromium',
-  // Its sandbox works neither for root nor in every container, and the page is one of ours.
-  args: ['--no-sandbox', '--disable-dev-shm-usage'],
-});
+const browser = await launchChromium();
 browser.on('disconnected', () => told.reject(new Error('chromium has ended')));
 try {
   const page = await browser.newPage();

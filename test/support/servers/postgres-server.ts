@@ -1,9 +1,11 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { makeAuthority } from '../../credentials/certificates.js';
@@ -13,6 +15,7 @@ const run = promisify(execFile);
 
 /** Debian keeps the programs of each version of PostgreSQL in a folder of its own. */
 const VERSIONS = '/usr/lib/postgresql';
+const CACHE = fileURLToPath(new URL('../../../.cache', import.meta.url));
 const USER = 'postgres';
 /** In its folder, with which it goes: a killed server leaves segments of POSIX in `/dev/shm`. */
 const SHARED_MEMORY = 'dynamic_shared_memory_type=mmap';
@@ -45,9 +48,7 @@ export class PostgresServer implements AsyncDisposable {
     const folder = await mkdtemp(join(parent, 'parley-postgres-'));
     if (isRoot()) await run('chown', [USER, folder]);
     await chmod(folder, 0o700);
-    const flags = ['-A', 'trust', '-U', USER, '-E', 'UTF8', '-N'];
-    const [program, args] = asServerUser('initdb', ['-D', dataIn(folder), ...flags]);
-    await run(program, args);
+    await makeData(folder);
     return onFreePort((port) => new PostgresServer(port, folder, settings));
   }
 
@@ -167,6 +168,22 @@ export class PostgresServer implements AsyncDisposable {
       await client.end();
     }
   }
+}
+
+/** Makes the data of a new server. `initdb` takes a second, so that later servers of this version get a copy. */
+async function makeData(folder: string): Promise<void> {
+  const initdb = (...args: string[]) => run(...asServerUser('initdb', args));
+  const { stdout: version } = await initdb('--version');
+  const key = createHash('sha256').update(`${version} ${process.getuid?.()}`).digest('hex').slice(0, 12);
+  const kept = join(CACHE, `postgres-${key}`);
+  if (existsSync(kept)) return void (await run('cp', ['-a', kept, dataIn(folder)]));
+  await initdb('-D', dataIn(folder), '-A', 'trust', '-U', USER, '-E', 'UTF8', '-N');
+  await mkdir(CACHE, { recursive: true });
+  const own = await mkdtemp(join(CACHE, 'postgres-new-'));
+  await run('cp', ['-a', dataIn(folder), join(own, 'data')]);
+  // Another test may have been first.
+  await rename(join(own, 'data'), kept).catch(() => {});
+  await rm(own, { recursive: true, force: true });
 }
 
 function childrenOf(pid: number): number[] {
