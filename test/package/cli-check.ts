@@ -22,7 +22,7 @@ describe('the command line', () => {
       .trim()
       .split('\n');
     const known =
-      /^package\/(?:package\.json|README\.md|bin\/parley\.js|bundle\/[\w.-]+\.js|bundle\/errors\.json|bundle\/LICENSE\.typebox|skill\/(?:SKILL|references\/examples)\.md)$/;
+      /^package\/(?:package\.json|LICENSE|README\.md|bin\/parley\.js|bundle\/[\w.-]+\.js|bundle\/errors\.json|bundle\/LICENSE\.typebox|skill\/(?:SKILL|references\/examples)\.md)$/;
     expect(listed.filter((file) => !known.test(file))).toEqual([]);
     expect(listed).toEqual(
       expect.arrayContaining(['package/bin/parley.js', 'package/bundle/run.js', 'package/skill/SKILL.md']),
