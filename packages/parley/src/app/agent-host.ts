@@ -2,7 +2,6 @@ import { nameAndVersion } from '../agent-card/build-agent-card.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import { addressKeyOf } from '../auth/user.js';
 import type { LimitPorts } from '../bindings/http/answer-call.js';
-import { BodyBudget, DEFAULT_BODY_MEMORY } from '../bindings/http/body-budget.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../bindings/http/exchange.js';
 import type { ErrorCode } from '../errors/a2a-error.js';
 import { OptionsError } from '../errors/options-error.js';
@@ -62,7 +61,6 @@ export interface AgentHostOptions extends AgentPorts, Omit<RequestWayOptions, 'k
   /** The host names of the host. Absent: all host names. */
   readonly knownHosts?: Omit<KnownHostsOptions, 'isOpen' | 'refused'> | undefined;
   readonly cardMaxAgeSeconds: number;
-  readonly bodyMemory?: number | undefined;
   /** The proxies whose forwarded headers tell the addresses of clients. */
   readonly isTrustedProxy?: TrustedProxies | undefined;
   readonly concurrency?: Partial<ConcurrencyLimits> | undefined;
@@ -105,7 +103,6 @@ export class AgentHost {
     const agents = new Map<AgentOptions, ServedAgent>();
     const modifiedAt = options.clock.now();
     const streamBroke = (code: ErrorCode) => this.#metrics && countBrokenStream(this.#metrics.requests, code);
-    const bodies = new BodyBudget({ maxBytes: options.bodyMemory ?? DEFAULT_BODY_MEMORY, clock: options.clock });
     const node = new EngineNode(options);
     this.#logger = options.logger;
     this.#signing = options.signing;
@@ -120,7 +117,6 @@ export class AgentHost {
     );
     const ports = {
       ...options,
-      bodies,
       node,
       streamBroke,
       streamPlaces,
