@@ -38,7 +38,7 @@ import type { StartOptions } from './middleware/once-started.js';
 import type { RequestWayOptions } from './middleware/request-way.js';
 import { mountPaths } from './mount-paths.js';
 import { HostMetrics, type MetricsOptions } from './observability/host-metrics.js';
-import { Readiness } from './observability/readiness.js';
+import type { Readiness } from './observability/readiness.js';
 import { type AgentOptions, DEFAULT_VERSIONS } from './options/agent-options.js';
 import { type AgentsByPath, agentAt } from './options/agents-by-path.js';
 import { agentsPage } from './origin.js';
@@ -87,7 +87,8 @@ export class AgentHost {
   readonly #baseUrl: (request?: ExchangeRequest) => string;
   readonly #sweeper: RetentionSweeper;
   readonly #routes: HostRoutes;
-  readonly #readiness: Readiness;
+  readonly #readiness: LoadedOnDemand<Readiness>;
+  #isDraining = false;
   readonly #metrics: HostMetrics | undefined;
   readonly #sender: HostSender | undefined;
   readonly #clock: Clock;
@@ -161,7 +162,10 @@ export class AgentHost {
       (async (act, run) => (await import('./middleware/audited-exchange.js')).recordedAct(act, run, options));
     this.#sweeper = new RetentionSweeper({ ...options, ...(options.retention && { policy: options.retention }) });
     const checks = options.extensions.flatMap((extension) => extension.checks ?? []);
-    this.#readiness = new Readiness({ ...options, checks, started: () => this.start() });
+    this.#readiness = new LoadedOnDemand(async () => {
+      const { Readiness } = await import('./observability/readiness.js');
+      return new Readiness({ ...options, checks, started: () => this.start(), isDraining: () => this.#isDraining });
+    });
     this.#metrics = this.#measure(options, { streamPlaces, node });
     this.#routes = this.#makeRoutes(options, ports);
     this.exchange = this.#routes.exchange;
@@ -180,7 +184,7 @@ export class AgentHost {
       mounts: this.#mounts,
       recorded: this.#recorded,
       authenticators: authenticator === undefined ? authenticatorsOf(this.#agents) : [authenticator],
-      readiness: this.#readiness,
+      readiness: { report: async () => (await this.#readiness.get()).report() },
       metrics: this.#metrics,
       start: this.#start,
       loadRates: this.#ratesOf(options),
@@ -304,7 +308,7 @@ export class AgentHost {
 
   /** Fails `/readyz` from now on, so that load balancers send no more requests. */
   drain(): void {
-    this.#readiness.drain();
+    this.#isDraining = true;
   }
 
   /** Lets running turns end for a grace; the storage stays open. */
@@ -353,7 +357,7 @@ export class AgentHost {
     const sources = {
       runningTurns: () => this.#agents.map(({ id, runningTurns }) => [id, runningTurns] as const),
       openStreams: () => streamPlaces.total,
-      waiting: () => this.#readiness.load(),
+      waiting: async () => (await this.#readiness.get()).load(),
       replica: storage.shared ? () => ({ ...node.figures, lagMs: node.lagMs }) : undefined,
       cache: extensions.find(({ cacheFigures }) => cacheFigures !== undefined)?.cacheFigures,
       process,
