@@ -16,7 +16,7 @@ import { keptResults } from '../runtime/kept-results.js';
 import { KeyedPlaces } from '../runtime/keyed-places.js';
 import { LoadedOnDemand } from '../runtime/loaded-on-demand.js';
 import { EngineNode } from '../server/execution/engine-node.js';
-import { type RetentionPolicy, RetentionSweeper } from '../server/retention-sweeper.js';
+import { RetentionSweeper } from '../server/retention-sweeper.js';
 import type { ServedTasks } from '../server/served-tasks.js';
 import type { TurnPorts } from '../server/turn-ports.js';
 import type { Logger } from '../telemetry/logger.js';
@@ -28,9 +28,7 @@ import type { LoadSignedCards } from './card-signing.js';
 import type { HostExtension, ListenAddress } from './host-extension.js';
 import { HostRoutes } from './host-routes.js';
 import { HostSender } from './host-sender.js';
-import { type ConcurrencyLimits, DEFAULT_CONCURRENCY } from './limits/concurrency.js';
-import type { RateLimitOptions } from './limits/rate-limit-options.js';
-import type { TokenBudgetOptions } from './limits/token-budget-options.js';
+import { DEFAULT_CONCURRENCY } from './limits/concurrency.js';
 import type { KnownHostsOptions } from './middleware/known-hosts.js';
 import type { LoadRates } from './middleware/loaded-rates.js';
 import { countBrokenStream } from './middleware/observed-exchange.js';
@@ -41,6 +39,7 @@ import { HostMetrics, type MetricsOptions } from './observability/host-metrics.j
 import type { Readiness } from './observability/readiness.js';
 import { type AgentOptions, DEFAULT_VERSIONS } from './options/agent-options.js';
 import { type AgentsByPath, agentAt } from './options/agents-by-path.js';
+import type { HostOptions } from './options/host-options.js';
 import { agentsPage } from './origin.js';
 import type { PushPorts } from './push-delivery.js';
 import { type AgentPorts, ServedAgent, type TaskOwner } from './served-agent.js';
@@ -51,11 +50,16 @@ const LAST_DELIVERIES_MS = 1_000;
 /** Peers whose names in limits are remembered. Most peers send many requests. */
 const MOST_PEERS = 1_000;
 
+/** The options of an application that its host takes as they are. */
+type HostOptionsAsGiven = {
+  readonly [Name in 'authenticator' | 'concurrency' | 'rateLimit' | 'retention' | 'tokenBudget']?:
+    | HostOptions[Name]
+    | undefined;
+};
+
 /** The agents of a host, their ports, and the settings of the host. */
-export interface AgentHostOptions extends AgentPorts, Omit<RequestWayOptions, 'knownHosts'> {
+export interface AgentHostOptions extends AgentPorts, HostOptionsAsGiven, Omit<RequestWayOptions, 'knownHosts'> {
   readonly agents: AgentsByPath;
-  /** Authenticates callers of the endpoints of the host itself, and of agents without an authenticator. */
-  readonly authenticator?: Authenticator | undefined;
   /** The base url to tell a client, or "" while there is none. */
   readonly baseUrl: (request?: ExchangeRequest) => string;
   /** The host names of the host. Absent: all host names. */
@@ -63,12 +67,8 @@ export interface AgentHostOptions extends AgentPorts, Omit<RequestWayOptions, 'k
   readonly cardMaxAgeSeconds: number;
   /** The proxies whose forwarded headers tell the addresses of clients. */
   readonly isTrustedProxy?: TrustedProxies | undefined;
-  readonly concurrency?: Partial<ConcurrencyLimits> | undefined;
-  readonly rateLimit?: RateLimitOptions | undefined;
-  readonly tokenBudget?: TokenBudgetOptions | undefined;
   /** Signs the cards of all agents. */
   readonly signing?: LoadSignedCards | undefined;
-  readonly retention?: Partial<RetentionPolicy> | undefined;
   /** Endpoints beside the agents. If two extensions serve one path, the first one keeps it. */
   readonly extensions: readonly HostExtension[];
   /** Absent: the host measures nothing. */
