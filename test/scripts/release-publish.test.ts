@@ -43,9 +43,11 @@ describe.runIf(process.env.TEST_LONG !== undefined)('a release', { timeout: 900_
   const ran = (command: string, args: readonly string[], cwd: string, more: NodeJS.ProcessEnv = {}) => {
     const author = { GIT_AUTHOR_NAME: 'Test', GIT_AUTHOR_EMAIL: 'test@example.com' };
     const committer = { GIT_COMMITTER_NAME: 'Test', GIT_COMMITTER_EMAIL: 'test@example.com' };
-    const { HOME } = process.env;
+    // Without the certificates of the machine, npm tries each package for minutes.
+    const { HOME, NODE_EXTRA_CA_CERTS } = process.env;
     const PATH = [join(process.execPath, '..'), process.env.PATH].join(delimiter);
-    const env = { PATH, HOME, npm_config_userconfig: registry.userConfig, ...author, ...committer, ...more };
+    const own = { PATH, HOME, NODE_EXTRA_CA_CERTS, npm_config_userconfig: registry.userConfig };
+    const env = { ...own, ...author, ...committer, ...more };
     return run(command, args, { cwd, env, maxBuffer: 64 * 1024 * 1024 });
   };
 
