@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { writePartsList } from '../../scripts/parts-list.mjs';
 import { installed, manifest, repository, subpaths, suite, tarballOf } from './packed.js';
 
 const files = readdirSync(installed, { recursive: true, withFileTypes: true })
@@ -16,6 +17,12 @@ const kB = (bytes: number) => `${Math.round(bytes / 1000)} kB`;
 async function tool<T>(name: string): Promise<T> {
   const path = createRequire(join(suite.tools, 'package.json')).resolve(name);
   return (await import(pathToFileURL(path).href)) as T;
+}
+
+/** A part in a list. */
+interface Part {
+  readonly name: string;
+  readonly version: string;
 }
 
 describe('the package', () => {
@@ -117,6 +124,21 @@ describe.each(Object.entries(suite.tarballs))('%s', (_, path) => {
     );
     expect(wrong).toEqual([]);
   });
+});
+
+it('the list of parts of the command line has what npm installs with it, and no file of this machine', async () => {
+  const manifest = JSON.parse(readFileSync(join(repository, 'packages/cli/package.json'), 'utf8'));
+  const file = join(suite.project, '../parts.json');
+  const packedFile = (name: string) => (name in suite.tarballs ? `file:${tarballOf(name)}` : undefined);
+  expect(await writePartsList(manifest, { file, packedFile })).toMatchObject({ code: 0 });
+  const list = readFileSync(file, 'utf8');
+  expect(list).not.toContain('file:');
+  const { metadata, components } = JSON.parse(list) as { metadata: { component: Part }; components: readonly Part[] };
+  const parts = [metadata.component, ...components].map(({ name, version }) => `${name}@${version}`);
+  const modules = join(suite.commands, 'node_modules');
+  const brought = readdirSync(modules).filter((name) => !name.startsWith('.'));
+  const versionOf = (name: string) => JSON.parse(readFileSync(join(modules, name, 'package.json'), 'utf8')).version;
+  expect(parts.sort()).toEqual(brought.map((name) => `${name}@${versionOf(name)}`).sort());
 });
 
 it('leaves nothing of its making in the repository', () => {

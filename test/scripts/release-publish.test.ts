@@ -46,8 +46,8 @@ describe.runIf(process.env.TEST_LONG !== undefined)('a release', { timeout: 900_
     // Without the certificates of the machine, npm tries each package for minutes.
     const { HOME, NODE_EXTRA_CA_CERTS } = process.env;
     const PATH = [join(process.execPath, '..'), process.env.PATH].join(delimiter);
-    const own = { PATH, HOME, NODE_EXTRA_CA_CERTS, npm_config_userconfig: registry.userConfig };
-    const env = { ...own, ...author, ...committer, ...more };
+    const npm = { npm_config_userconfig: registry.userConfig, npm_config_prefer_offline: 'true' };
+    const env = { PATH, HOME, NODE_EXTRA_CA_CERTS, ...npm, ...author, ...committer, ...more };
     return run(command, args, { cwd, env, maxBuffer: 64 * 1024 * 1024 });
   };
 
