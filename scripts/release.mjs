@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { build } from './build.mjs';
 import { ensureInstalled } from './installation.mjs';
 import { keepVersion, LAST_VERSION } from './last-version.mjs';
+import { writePartsList } from './parts-list.mjs';
 import { main, root, run, runNpm, step } from './processes.mjs';
 import { planRelease, provenanceProblems, publishCommand, publishProblems, withdrawCommand } from './release-plan.mjs';
 import { publishedFolders, withNeeds, workspaces } from './workspaces.mjs';
@@ -122,19 +123,21 @@ async function publish(options) {
   const packed = join(root, 'packed');
   rmSync(packed, { recursive: true, force: true });
   mkdirSync(packed);
-  for (const { folder, manifest } of packages) {
-    const { name, version, bundled = [] } = manifest;
+  const fileOf = (name) => join(packed, `${name}-${packages[0].manifest.version}`);
+  const packedFile = (name) =>
+    packages.some(({ manifest }) => manifest.name === name) ? `file:${fileOf(name)}.tgz` : undefined;
+  for (const { folder } of packages) {
     const pack = ['pack', '-w', folder, '--pack-destination', packed, '--loglevel=error'];
     await step(`Packing ${folder}`, () => runNpm(pack, { quiet: true }));
-    const sbom = ['sbom', '--sbom-format=cyclonedx', '--omit=dev', '-w', folder, '--loglevel=error'];
-    await step(`Listing the parts of ${name}`, async () => {
-      const listed = await runNpm(sbom, { quiet: true });
-      if (listed.code === 0)
-        writeFileSync(join(packed, `${name}-${version}.cdx.json`), withBundled(listed.output, bundled));
-      return listed;
-    });
-    const command = publishCommand(join(packed, `${name}-${version}.tgz`), { version, ...options });
-    await step(`Publishing ${name}`, () => runNpm(command, { quiet: true }));
+  }
+  // All lists are there before the first package is published.
+  for (const { manifest } of packages) {
+    const file = `${fileOf(manifest.name)}.cdx.json`;
+    await step(`Listing the parts of ${manifest.name}`, () => writePartsList(manifest, { file, packedFile }));
+  }
+  for (const { manifest } of packages) {
+    const command = publishCommand(`${fileOf(manifest.name)}.tgz`, { version: manifest.version, ...options });
+    await step(`Publishing ${manifest.name}`, () => runNpm(command, { quiet: true }));
   }
   return 0;
 }
@@ -147,20 +150,4 @@ async function withdraw(version, { withdraw: reason, publish: isDone, registry }
     else process.stdout.write(`Would run: npm ${command.join(' ')}\n`);
   }
   return 0;
-}
-
-/** A list of parts with the packages whose code is in the bundle of its package. npm does not know them. */
-function withBundled(list, bundled) {
-  const parts = JSON.parse(list);
-  const components = bundled.map((name) => {
-    const { version, license } = JSON.parse(readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8'));
-    return {
-      type: 'library',
-      name,
-      version,
-      purl: `pkg:npm/${name}@${version}`,
-      licenses: [{ license: { id: license } }],
-    };
-  });
-  return `${JSON.stringify({ ...parts, components: [...(parts.components ?? []), ...components] }, null, 2)}\n`;
 }

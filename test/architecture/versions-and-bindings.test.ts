@@ -108,6 +108,11 @@ it.each(['ApiKeys', 'BasicUsers', 'BearerTokens', 'ClientCertificates', 'JwtBear
 );
 
 it.each([
+  ['bodyBytes', 'bindings/http/'],
+  ['bodyMemory', 'bindings/http/'],
+  ['idLength', 'bindings/http/'],
+  ['jsonDepth', 'bindings/http/'],
+  ['jsonItems', 'bindings/http/'],
   ['headBytes', 'adapters/node/'],
   ['headersMs', 'adapters/node/'],
   ['requestMs', 'adapters/node/'],

@@ -6,6 +6,7 @@ import { AgentHost } from '../../packages/parley/src/app/agent-host.js';
 import type { HostExtension } from '../../packages/parley/src/app/host-extension.js';
 import { ANONYMOUS } from '../../packages/parley/src/auth/authenticator.js';
 import { PresentedCredentials } from '../../packages/parley/src/auth/presented-credentials.js';
+import { BodyBudget } from '../../packages/parley/src/bindings/http/body-budget.js';
 import { MemoryStorage } from '../../packages/parley/src/store/memory/memory-storage.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
 import { CountingIds } from '../../packages/parley/test/counting-ids.js';
@@ -128,6 +129,7 @@ describe('an endpoint of an extension', () => {
       clock,
       ids: new CountingIds(),
       logger: silentLogger,
+      bodies: new BodyBudget({ clock }),
       heartbeatMs: 15_000,
       cardMaxAgeSeconds: 60,
       baseUrl: () => 'http://agents.example',

@@ -109,7 +109,7 @@ const PARSERS: Readonly<Record<string, Reading>> = {
   'a query': queryMembers,
   JSON: (text) => parseJson(text, limits),
   'the depth of JSON': (text) => passedBound(text, { depth: 100, items: 10 }),
-  'the id of a request': (text) => idOf({ id: 2 ** 60 }, `{"${text}":1,"id":1152921504606846976}`, 64),
+  'the id of a request': (text) => idOf({ id: 2 ** 60 }, `{"${text}":1,"id":1152921504606846976}`, { idLength: 64 }),
   ...Object.fromEntries(
     Object.entries(PROTOCOL_VERSIONS).flatMap(([version, { jsonRpc, httpJson }]) => [
       [`a message of ${version}`, (text: string) => jsonRpc.decode('sendMessage', messageOf(shareOf(text)))],

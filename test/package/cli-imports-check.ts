@@ -1,13 +1,13 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { suite, usualTarballs } from './packed.js';
+import { afterAll, describe, expect, it } from 'vitest';
+import { suite } from './packed.js';
 
-const place = join(suite.project, '..', 'commands-only');
+const place = suite.commands;
 const bundle = join(place, 'node_modules/parley-a2a-cli/bundle');
 
 interface Ran {
@@ -63,13 +63,6 @@ async function serve(answer: (url: string, path: string) => object): Promise<str
   return url;
 }
 
-beforeAll(() => {
-  mkdirSync(place);
-  writeFileSync(join(place, 'package.json'), '{ "private": true, "type": "module" }\n');
-  const flags = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
-  execFileSync('npm', ['install', ...usualTarballs, ...flags], { cwd: place, stdio: 'pipe', timeout: 240_000 });
-}, 240_000);
-
 afterAll(() => {
   for (const server of servers) server.close().closeAllConnections();
 });
@@ -101,11 +94,11 @@ describe('the packed command line', () => {
 
   it.each([
     ['MCP', ['mcp', '--agent', 'http://127.0.0.1:9'], '@modelcontextprotocol/sdk'],
-    ['gRPC', ['serve', 'agent.mjs', '--grpc', '0'], '@grpc/grpc-js @bufbuild/protobuf'],
-    ['PostgreSQL', ['serve', 'agent.mjs', '--database', 'postgres://127.0.0.1:9/parley'], 'pg'],
+    ['gRPC', ['serve', 'served.mjs', '--grpc', '0'], '@grpc/grpc-js @bufbuild/protobuf'],
+    ['PostgreSQL', ['serve', 'served.mjs', '--database', 'postgres://127.0.0.1:9/parley'], 'pg'],
     ['Redis', ['db', 'status', '--database', 'redis://127.0.0.1:9'], 'ioredis'],
   ])('names the packages of %s, which it does not bring', async (what, args, packages) => {
-    writeFileSync(join(place, 'agent.mjs'), 'export default (prompt) => prompt;\n');
+    writeFileSync(join(place, 'served.mjs'), 'export default (prompt) => prompt;\n');
     const { code, output } = await run(join(place, 'node_modules/parley-a2a-cli/bin/parley.js'), ...args);
     expect(output).toContain(`${what} needs packages that are not installed`);
     expect(output).toContain(`npm install --global ${packages}`);

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { writePartsList } from '../../scripts/parts-list.mjs';
 import { installed, manifest, repository, subpaths, suite, tarballOf } from './packed.js';
 
 const files = readdirSync(installed, { recursive: true, withFileTypes: true })
@@ -16,6 +17,12 @@ const kB = (bytes: number) => `${Math.round(bytes / 1000)} kB`;
 async function tool<T>(name: string): Promise<T> {
   const path = createRequire(join(suite.tools, 'package.json')).resolve(name);
   return (await import(pathToFileURL(path).href)) as T;
+}
+
+/** A part in a list. */
+interface Part {
+  readonly name: string;
+  readonly version: string;
 }
 
 describe('the package', () => {
@@ -85,6 +92,12 @@ describe('the package', () => {
 describe.each(Object.entries(suite.tarballs))('%s', (_, path) => {
   const data = readFileSync(path);
 
+  it('has the license of the repository', () => {
+    const inTarball = (file: string) => execFileSync('tar', ['-xzOf', path, `package/${file}`], { encoding: 'utf8' });
+    expect(inTarball('LICENSE')).toBe(readFileSync(join(repository, 'LICENSE'), 'utf8'));
+    expect(JSON.parse(inTarball('package.json')).license).toBe('Apache-2.0');
+  });
+
   it('gives publint nothing to say', async () => {
     type Publint = { publint: (options: object) => Promise<{ messages: object[] }> };
     const { publint } = await tool<Publint>('publint');
@@ -97,10 +110,11 @@ describe.each(Object.entries(suite.tarballs))('%s', (_, path) => {
     type Problem = { kind: string; resolutionKind?: string };
     type Core = {
       createPackageFromTarballData(data: Uint8Array): object;
-      checkPackage(from: object): Promise<{ types: unknown; problems?: Problem[] }>;
+      checkPackage(from: object, options: object): Promise<{ types: unknown; problems?: Problem[] }>;
     };
     const core = await tool<Core>('@arethetypeswrong/core');
-    const { types, problems } = await core.checkPackage(core.createPackageFromTarballData(data));
+    const options = process.env.TEST_LONG === undefined ? { entrypoints: ['.'] } : {};
+    const { types, problems } = await core.checkPackage(core.createPackageFromTarballData(data), options);
     // A package of commands has no types.
     if (types === false) return;
     expect(types).toMatchObject({ kind: 'included' });
@@ -112,7 +126,22 @@ describe.each(Object.entries(suite.tarballs))('%s', (_, path) => {
   });
 });
 
+it('the list of parts of the command line has what npm installs with it, and no file of this machine', async () => {
+  const manifest = JSON.parse(readFileSync(join(repository, 'packages/cli/package.json'), 'utf8'));
+  const file = join(suite.project, '../parts.json');
+  const packedFile = (name: string) => (name in suite.tarballs ? `file:${tarballOf(name)}` : undefined);
+  expect(await writePartsList(manifest, { file, packedFile })).toMatchObject({ code: 0 });
+  const list = readFileSync(file, 'utf8');
+  expect(list).not.toContain('file:');
+  const { metadata, components } = JSON.parse(list) as { metadata: { component: Part }; components: readonly Part[] };
+  const parts = [metadata.component, ...components].map(({ name, version }) => `${name}@${version}`);
+  const modules = join(suite.commands, 'node_modules');
+  const brought = readdirSync(modules).filter((name) => !name.startsWith('.'));
+  const versionOf = (name: string) => JSON.parse(readFileSync(join(modules, name, 'package.json'), 'utf8')).version;
+  expect(parts.sort()).toEqual(brought.map((name) => `${name}@${versionOf(name)}`).sort());
+});
+
 it('leaves nothing of its making in the repository', () => {
   const status = execFileSync('git', ['status', '--porcelain', '--ignored', 'packages/parley'], { cwd: repository });
-  expect(status.toString()).not.toMatch(/LICENSE|CHANGELOG|docs/);
+  expect(status.toString()).not.toMatch(/CHANGELOG|docs/);
 });

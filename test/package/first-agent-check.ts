@@ -1,10 +1,10 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { firstMinutesBound } from '../support/first-minutes.js';
-import { inProject, repository, suite, usualTarballs } from './packed.js';
+import { inProject, repository, suite } from './packed.js';
 
 /** The blocks of a language in the section of the README that shows the first agent. */
 function blocksOf(language: string): readonly string[] {
@@ -13,17 +13,9 @@ function blocksOf(language: string): readonly string[] {
   return Array.from(section.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'gms')), ([, block = '']) => block);
 }
 
-it("an empty project installs the packed packages and runs the README's first agent, word for word", {
-  timeout: 500_000,
-}, async () => {
-  const project = join(suite.project, '..', 'first-agent');
-  mkdirSync(project);
+it("a project with the packed packages runs the README's first agent, word for word", async () => {
+  const project = suite.commands;
   const { PATH, HOME } = process.env;
-  const flags = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
-  const npm = (...args: readonly string[]) =>
-    execFileSync('npm', args, { cwd: project, stdio: 'pipe', timeout: 240_000 });
-  npm('init', '--yes');
-  npm('install', ...usualTarballs, ...flags);
   const [agent = ''] = blocksOf('ts');
   const lines = agent.split('\n').filter((line) => line.trim() !== '');
   expect(lines.length).toBeLessThanOrEqual(firstMinutesBound('lines of the first agent in the README'));

@@ -10,6 +10,8 @@ interface Suite {
   readonly tarballs: Readonly<Record<string, string>>;
   /** A project with nothing installed but the package. */
   readonly project: string;
+  /** A project with the package, the console and the command line. */
+  readonly commands: string;
   /** The folder of the packages of tools/package.json. */
   readonly tools: string;
   readonly oldestNode: string;
@@ -37,8 +39,6 @@ export function tarballOf(name: string): string {
   return path;
 }
 
-/** The packed files of the core, the console and the command line. */
-export const usualTarballs = ['parley-a2a', 'parley-a2a-console', 'parley-a2a-cli'].map(tarballOf);
 export const repository = fileURLToPath(new URL('../..', import.meta.url));
 export const installed = join(suite.project, 'node_modules/parley-a2a');
 export const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as Manifest;

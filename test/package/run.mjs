@@ -42,7 +42,7 @@ try {
 process.stdout.write(`${countLine(counts)}\n`);
 process.exit(counts.failed === 0 ? 0 : 1);
 
-/** The packages that npm gets, by name, and a project that has nothing but the core. */
+/** The packages that npm gets, by name, a project that has nothing but the core, and one with the command line. */
 async function packed() {
   const places = publishedFolders().flatMap((place) => ['-w', place]);
   const made = await runNpm(['pack', ...places, '--pack-destination', folder, '--loglevel=error'], { quiet: true });
@@ -50,11 +50,23 @@ async function packed() {
   const tarballs = Object.fromEntries(
     readdirSync(folder).map((file) => [file.replace(/-\d[^/]*$/, ''), join(folder, file)]),
   );
-  const project = join(folder, 'project');
+  const [project, commands] = await Promise.all([
+    projectWith('project', [tarballs['parley-a2a']]),
+    projectWith(
+      'commands',
+      ['parley-a2a', 'parley-a2a-console', 'parley-a2a-cli'].map((name) => tarballs[name]),
+    ),
+  ]);
+  return { tarballs, project, commands };
+}
+
+/** A new project with these packages alone. */
+async function projectWith(name, files) {
+  const project = join(folder, name);
   mkdirSync(project);
   writeFileSync(join(project, 'package.json'), '{ "private": true }\n');
-  await npm(['install', tarballs['parley-a2a'], '--prefix', project, '--no-package-lock']);
-  return { tarballs, project };
+  await npm(['install', ...files, '--prefix', project, '--no-package-lock', '--prefer-offline']);
+  return project;
 }
 
 async function tools() {

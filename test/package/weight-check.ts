@@ -1,4 +1,4 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -7,7 +7,7 @@ import { firstMinutesBound } from '../support/first-minutes.js';
 import { median } from '../support/median.js';
 import { NpmRegistry } from '../support/servers/npm-registry.js';
 import { expectLight } from './installed.js';
-import { inProject, repository, suite, tarballOf, usualTarballs } from './packed.js';
+import { inProject, repository, suite, tarballOf } from './packed.js';
 
 const ROUNDS = 7;
 const INSTALLS = 5;
@@ -86,10 +86,6 @@ it('the library is few packages and little to install', () => {
   expectLight('the library', suite.project);
 });
 
-it('the command line is few packages and little to install', { timeout: 300_000 }, () => {
-  const place = join(suite.project, '..', 'commands-weight');
-  mkdirSync(place);
-  writeFileSync(join(place, 'package.json'), '{ "private": true }\n');
-  execFileSync('npm', ['install', ...usualTarballs, ...FLAGS], { cwd: place, stdio: 'pipe', timeout: 240_000 });
-  expectLight('the command line with the library', place);
+it('the command line is few packages and little to install', () => {
+  expectLight('the command line with the library', suite.commands);
 });

@@ -8,6 +8,7 @@ export interface Manifest {
   readonly name: string;
   readonly private?: boolean;
   readonly version: string;
+  readonly license?: string;
   readonly engines: Readonly<Record<string, string>>;
   readonly files?: readonly string[];
   readonly exports?: Readonly<Record<string, unknown>>;

@@ -17,7 +17,7 @@ function foreignImports(tree: SourceTree, needs: readonly string[]): readonly Vi
 }
 
 describe.each(PUBLISHED)('the package in %s', (folder) => {
-  const { name, version, engines, dependencies, peerDependencies } = manifestOf(folder);
+  const { name, version, engines, license, dependencies, peerDependencies } = manifestOf(folder);
 
   it('has the version and the Node.js of the core, and needs other packages in exactly this version', () => {
     expect([version, engines]).toEqual([core.version, core.engines]);
@@ -25,6 +25,11 @@ describe.each(PUBLISHED)('the package in %s', (folder) => {
       need.includes('parley-a2a'),
     );
     expect(own.filter(([, wanted]) => wanted !== core.version)).toEqual([]);
+  });
+
+  it('has the license of the repository', () => {
+    const file = readFileSync(`${PACKAGES}/${folder}/LICENSE`, 'utf8');
+    expect([license, file]).toEqual(['Apache-2.0', readFileSync(`${PACKAGES}/../LICENSE`, 'utf8')]);
   });
 
   it('has a README of one screen', () => {

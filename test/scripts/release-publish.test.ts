@@ -13,23 +13,50 @@ const VERSION = '0.2.0';
 const PUBLISHED = readdirSync(join(root, 'packages'))
   .map((folder) => JSON.parse(readFileSync(join(root, 'packages', folder, 'package.json'), 'utf8')))
   .flatMap(({ name, private: isPrivate }) => (isPrivate === true ? [] : [name as string]));
+const LIBRARIES = ['parley-a2a', 'parley-a2a-grpc', 'parley-a2a-mcp'];
 const run = promisify(execFile);
+
+/** A version as the registry describes it. */
+interface PublishedVersion {
+  readonly dist: { readonly integrity: string };
+  readonly deprecated?: string;
+}
+
+/** A part in a list in CycloneDX. */
+interface Part {
+  readonly name: string;
+  readonly version: string;
+  readonly hashes?: readonly object[];
+}
+
+function partsOf(list: string): readonly Part[] {
+  return (JSON.parse(list) as { readonly components: readonly Part[] }).components;
+}
 
 /** Takes minutes, and packages of the registry. */
 describe.runIf(process.env.TEST_LONG !== undefined)('a release', { timeout: 900_000 }, () => {
   const folder = join(tmpdir(), `parley-release-${process.pid}`);
   const clone = join(folder, 'clone');
-  const home = join(folder, 'home');
   let registry: NpmRegistry;
 
   /** Runs a command with the settings of npm of the machine, and with the credential for the registry on loopback. */
   const ran = (command: string, args: readonly string[], cwd: string, more: NodeJS.ProcessEnv = {}) => {
     const author = { GIT_AUTHOR_NAME: 'Test', GIT_AUTHOR_EMAIL: 'test@example.com' };
     const committer = { GIT_COMMITTER_NAME: 'Test', GIT_COMMITTER_EMAIL: 'test@example.com' };
-    const { HOME } = process.env;
+    // Without the certificates of the machine, npm tries each package for minutes.
+    const { HOME, NODE_EXTRA_CA_CERTS } = process.env;
     const PATH = [join(process.execPath, '..'), process.env.PATH].join(delimiter);
-    const env = { PATH, HOME, npm_config_userconfig: registry.userConfig, ...author, ...committer, ...more };
+    const npm = { npm_config_userconfig: registry.userConfig, npm_config_prefer_offline: 'true' };
+    const env = { PATH, HOME, NODE_EXTRA_CA_CERTS, ...npm, ...author, ...committer, ...more };
     return run(command, args, { cwd, env, maxBuffer: 64 * 1024 * 1024 });
+  };
+
+  /** Runs a command in an empty home with this name, which knows nothing but the registry. */
+  const atHome = (name: string, command: string, ...args: readonly string[]) => {
+    const home = join(folder, name);
+    mkdirSync(home, { recursive: true });
+    const env = { HOME: home, npm_config_registry: registry.url, npm_config_userconfig: join(home, 'npmrc') };
+    return ran(command, args, home, env);
   };
 
   beforeAll(async () => {
@@ -77,44 +104,58 @@ describe.runIf(process.env.TEST_LONG !== undefined)('a release', { timeout: 900_
   });
 
   it('is installed in an empty home, and works', async () => {
-    mkdirSync(home);
-    writeFileSync(join(home, 'package.json'), '{ "private": true, "type": "module" }\n');
-    const env = { HOME: home, npm_config_registry: registry.url, npm_config_userconfig: join(home, 'npmrc') };
-    const wanted = ['parley-a2a', 'parley-a2a-grpc', 'parley-a2a-mcp'];
-    await ran('npm', ['install', ...wanted, '--no-audit', '--no-fund', '--loglevel=error'], home, env);
+    await atHome('library', 'npm', 'init', '--yes');
+    await atHome('library', 'npm', 'install', ...LIBRARIES, '--no-audit', '--no-fund', '--loglevel=error');
     const code = `const { createA2AServer } = await import('parley-a2a');
       const { grpcBinding } = await import('parley-a2a-grpc');
       const server = createA2AServer({ agent: (text) => text, bindings: [grpcBinding({ port: 0 })] });
       console.log(server.agentCard.name, typeof (await import('parley-a2a-mcp')).mcpServerOf);`;
-    const { stdout } = await ran(process.execPath, ['--input-type=module', '--eval', code], home, env);
+    const { stdout } = await atHome('library', process.execPath, '--input-type=module', '--eval', code);
     expect(stdout).toMatch(/ function\n$/);
-    const cli = ['--yes', '--package', 'parley-a2a-cli', 'parley', '--version'];
-    expect((await ran('npx', cli, home, env)).stdout).toBe(`parley ${VERSION}\n`);
+  });
+
+  it('brings the parts of its lists, each package as it is in the registry', async () => {
+    const { stdout } = await atHome('library', 'npm', 'sbom', '--sbom-format=cyclonedx');
+    const brought = partsOf(stdout);
+    for (const name of LIBRARIES) {
+      const list = partsOf(readFileSync(join(clone, `packed/${name}-${VERSION}.cdx.json`), 'utf8'));
+      const { bundled = [] } = JSON.parse(
+        readFileSync(join(folder, `library/node_modules/${name}/package.json`), 'utf8'),
+      );
+      const missing = list.filter(
+        (part) => !bundled.includes(part.name) && !brought.some((one) => one.name === part.name),
+      );
+      expect(missing, name).toEqual([]);
+      const { version, hashes } = brought.find((part) => part.name === name) ?? {};
+      const published = (await (await fetch(`${registry.url}${name}/${VERSION}`)).json()) as PublishedVersion;
+      const hash = Buffer.from(published.dist.integrity.replace('sha512-', ''), 'base64').toString('hex');
+      expect([version, hashes]).toEqual([VERSION, [{ alg: 'SHA-512', content: hash }]]);
+    }
+  });
+
+  it('runs its commands by npx, and makes a project by npm create, whose tests pass', async () => {
+    expect((await atHome('commands', 'npx', '--yes', 'parley-a2a-cli', '--version')).stdout).toBe(
+      `parley ${VERSION}\n`,
+    );
+    await atHome('created', 'npm', 'create', '--yes', 'parley-a2a@latest', 'my-agent', '--', '--yes');
+    const inProject = ['--prefix', 'my-agent'];
+    await atHome('created', 'npm', 'install', ...inProject);
+    const manifest = join(folder, 'created/my-agent/node_modules/parley-a2a/package.json');
+    expect(JSON.parse(readFileSync(manifest, 'utf8')).version).toBe(VERSION);
+    expect((await atHome('created', 'npm', 'test', ...inProject)).stdout).toMatch(/^\S+ fail 0$/m);
   });
 
   it('is withdrawn: npm warns of it with the reason', async () => {
-    const reason = 'It loses tasks. Use 0.0.2';
-    const stubs = PUBLISHED.map((name) => {
-      const place = join(folder, 'stubs', name);
-      mkdirSync(place, { recursive: true });
-      writeFileSync(join(place, 'package.json'), JSON.stringify({ name, version: '0.0.1' }));
-      return place;
-    });
-    await registry.publish(stubs);
-    const args = ['scripts/release.mjs', '0.0.1', '--withdraw', reason, '--registry', registry.url];
-    const { stdout } = await ran(process.execPath, args, root);
-    expect(stdout).toContain(`Would run: npm deprecate parley-a2a-grpc@0.0.1 ${reason}`);
-    const reasonOf = async (name: string) => {
-      const found = await (await fetch(`${registry.url}${name}/0.0.1`)).json();
-      return (found as { readonly deprecated?: string }).deprecated;
-    };
+    const reason = 'It loses tasks. Use 0.2.1';
+    const args = ['scripts/release.mjs', VERSION, '--withdraw', reason, '--registry', registry.url];
+    const { stdout } = await ran(process.execPath, args, clone);
+    expect(stdout).toContain(`Would run: npm deprecate parley-a2a-grpc@${VERSION} ${reason}`);
+    const reasonOf = async (name: string) =>
+      ((await (await fetch(`${registry.url}${name}/${VERSION}`)).json()) as PublishedVersion).deprecated;
     expect(await reasonOf('parley-a2a')).toBeUndefined();
-    await ran(process.execPath, [...args, '--publish'], root);
+    await ran(process.execPath, [...args, '--publish'], clone);
     for (const name of PUBLISHED) expect(await reasonOf(name), name).toBe(reason);
-    const place = join(folder, 'warned');
-    mkdirSync(place);
-    const install = ['install', 'parley-a2a@0.0.1', '--registry', registry.url, '--prefix', place];
-    expect((await ran('npm', install, place)).stderr).toContain(reason);
+    expect((await atHome('warned', 'npm', 'install', `parley-a2a@${VERSION}`)).stderr).toContain(reason);
   });
 
   it('has provenance only where npm can make it', async () => {

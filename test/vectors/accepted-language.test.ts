@@ -11,7 +11,7 @@ import { mangled } from './mangled.js';
 import { isHoldable } from './model-oracle.js';
 import { mutated } from './mutated.js';
 
-const LIMITS = { idLength: 1024, parts: 1000, pushNotifications: true };
+const LIMITS = { ofIds: { maxLength: 1024 }, parts: 1000, pushNotifications: true };
 
 const arbitraryChoice = fc.array(fc.boolean(), { minLength: 16, maxLength: 64 }).map((answers) => {
   let next = 0;

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from '../../../scripts/build.mjs';
 import { main, root } from '../../../scripts/processes.mjs';
 
-const BORROWED = ['LICENSE', 'CHANGELOG.md', 'docs'];
+const BORROWED = ['CHANGELOG.md', 'docs'];
 const here = fileURLToPath(new URL('..', import.meta.url));
 
 await main(async () => {

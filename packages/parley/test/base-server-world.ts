@@ -4,6 +4,7 @@ import { baseServerExtension } from '../src/app/base-server/base-server-extensio
 import { type BaseServerOptions, DEFAULT_TTL_SECONDS } from '../src/app/base-server/base-server-options.js';
 import { healthExtension } from '../src/app/observability/health-endpoints.js';
 import type { AgentOptions } from '../src/app/options/agent-options.js';
+import { BodyBudget } from '../src/bindings/http/body-budget.js';
 import type { AnswerCache, CacheLink } from '../src/cache/answer-cache.js';
 import { MemoryCache } from '../src/cache/memory/memory-cache.js';
 import { ReadThrough } from '../src/cache/read-through.js';
@@ -85,6 +86,7 @@ export function baseServerWorld({ agent = {}, options = {}, linked = false, live
     clock,
     ids: new CountingIds(),
     logger,
+    bodies: new BodyBudget({ clock }),
     heartbeatMs: 15_000,
     cardMaxAgeSeconds: 60,
     baseUrl: () => BASE,

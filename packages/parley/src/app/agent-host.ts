@@ -2,7 +2,6 @@ import { nameAndVersion } from '../agent-card/build-agent-card.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import { addressKeyOf } from '../auth/user.js';
 import type { LimitPorts } from '../bindings/http/answer-call.js';
-import { BodyBudget, DEFAULT_BODY_MEMORY } from '../bindings/http/body-budget.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../bindings/http/exchange.js';
 import type { ErrorCode } from '../errors/a2a-error.js';
 import { OptionsError } from '../errors/options-error.js';
@@ -17,7 +16,7 @@ import { keptResults } from '../runtime/kept-results.js';
 import { KeyedPlaces } from '../runtime/keyed-places.js';
 import { LoadedOnDemand } from '../runtime/loaded-on-demand.js';
 import { EngineNode } from '../server/execution/engine-node.js';
-import { type RetentionPolicy, RetentionSweeper } from '../server/retention-sweeper.js';
+import { RetentionSweeper } from '../server/retention-sweeper.js';
 import type { ServedTasks } from '../server/served-tasks.js';
 import type { TurnPorts } from '../server/turn-ports.js';
 import type { Logger } from '../telemetry/logger.js';
@@ -29,9 +28,7 @@ import type { LoadSignedCards } from './card-signing.js';
 import type { HostExtension, ListenAddress } from './host-extension.js';
 import { HostRoutes } from './host-routes.js';
 import { HostSender } from './host-sender.js';
-import { type ConcurrencyLimits, DEFAULT_CONCURRENCY } from './limits/concurrency.js';
-import type { RateLimitOptions } from './limits/rate-limit-options.js';
-import type { TokenBudgetOptions } from './limits/token-budget-options.js';
+import { DEFAULT_CONCURRENCY } from './limits/concurrency.js';
 import type { KnownHostsOptions } from './middleware/known-hosts.js';
 import type { LoadRates } from './middleware/loaded-rates.js';
 import { countBrokenStream } from './middleware/observed-exchange.js';
@@ -39,9 +36,10 @@ import type { StartOptions } from './middleware/once-started.js';
 import type { RequestWayOptions } from './middleware/request-way.js';
 import { mountPaths } from './mount-paths.js';
 import { HostMetrics, type MetricsOptions } from './observability/host-metrics.js';
-import { Readiness } from './observability/readiness.js';
+import type { Readiness } from './observability/readiness.js';
 import { type AgentOptions, DEFAULT_VERSIONS } from './options/agent-options.js';
 import { type AgentsByPath, agentAt } from './options/agents-by-path.js';
+import type { HostOptions } from './options/host-options.js';
 import { agentsPage } from './origin.js';
 import type { PushPorts } from './push-delivery.js';
 import { type AgentPorts, ServedAgent, type TaskOwner } from './served-agent.js';
@@ -52,25 +50,25 @@ const LAST_DELIVERIES_MS = 1_000;
 /** Peers whose names in limits are remembered. Most peers send many requests. */
 const MOST_PEERS = 1_000;
 
+/** The options of an application that its host takes as they are. */
+type HostOptionsAsGiven = {
+  readonly [Name in 'authenticator' | 'concurrency' | 'rateLimit' | 'retention' | 'tokenBudget']?:
+    | HostOptions[Name]
+    | undefined;
+};
+
 /** The agents of a host, their ports, and the settings of the host. */
-export interface AgentHostOptions extends AgentPorts, Omit<RequestWayOptions, 'knownHosts'> {
+export interface AgentHostOptions extends AgentPorts, HostOptionsAsGiven, Omit<RequestWayOptions, 'knownHosts'> {
   readonly agents: AgentsByPath;
-  /** Authenticates callers of the endpoints of the host itself, and of agents without an authenticator. */
-  readonly authenticator?: Authenticator | undefined;
   /** The base url to tell a client, or "" while there is none. */
   readonly baseUrl: (request?: ExchangeRequest) => string;
   /** The host names of the host. Absent: all host names. */
   readonly knownHosts?: Omit<KnownHostsOptions, 'isOpen' | 'refused'> | undefined;
   readonly cardMaxAgeSeconds: number;
-  readonly bodyMemory?: number | undefined;
   /** The proxies whose forwarded headers tell the addresses of clients. */
   readonly isTrustedProxy?: TrustedProxies | undefined;
-  readonly concurrency?: Partial<ConcurrencyLimits> | undefined;
-  readonly rateLimit?: RateLimitOptions | undefined;
-  readonly tokenBudget?: TokenBudgetOptions | undefined;
   /** Signs the cards of all agents. */
   readonly signing?: LoadSignedCards | undefined;
-  readonly retention?: Partial<RetentionPolicy> | undefined;
   /** Endpoints beside the agents. If two extensions serve one path, the first one keeps it. */
   readonly extensions: readonly HostExtension[];
   /** Absent: the host measures nothing. */
@@ -89,7 +87,8 @@ export class AgentHost {
   readonly #baseUrl: (request?: ExchangeRequest) => string;
   readonly #sweeper: RetentionSweeper;
   readonly #routes: HostRoutes;
-  readonly #readiness: Readiness;
+  readonly #readiness: LoadedOnDemand<Readiness>;
+  #isDraining = false;
   readonly #metrics: HostMetrics | undefined;
   readonly #sender: HostSender | undefined;
   readonly #clock: Clock;
@@ -105,7 +104,6 @@ export class AgentHost {
     const agents = new Map<AgentOptions, ServedAgent>();
     const modifiedAt = options.clock.now();
     const streamBroke = (code: ErrorCode) => this.#metrics && countBrokenStream(this.#metrics.requests, code);
-    const bodies = new BodyBudget({ maxBytes: options.bodyMemory ?? DEFAULT_BODY_MEMORY, clock: options.clock });
     const node = new EngineNode(options);
     this.#logger = options.logger;
     this.#signing = options.signing;
@@ -120,7 +118,6 @@ export class AgentHost {
     );
     const ports = {
       ...options,
-      bodies,
       node,
       streamBroke,
       streamPlaces,
@@ -165,7 +162,10 @@ export class AgentHost {
       (async (act, run) => (await import('./middleware/audited-exchange.js')).recordedAct(act, run, options));
     this.#sweeper = new RetentionSweeper({ ...options, ...(options.retention && { policy: options.retention }) });
     const checks = options.extensions.flatMap((extension) => extension.checks ?? []);
-    this.#readiness = new Readiness({ ...options, checks, started: () => this.start() });
+    this.#readiness = new LoadedOnDemand(async () => {
+      const { Readiness } = await import('./observability/readiness.js');
+      return new Readiness({ ...options, checks, started: () => this.start(), isDraining: () => this.#isDraining });
+    });
     this.#metrics = this.#measure(options, { streamPlaces, node });
     this.#routes = this.#makeRoutes(options, ports);
     this.exchange = this.#routes.exchange;
@@ -184,7 +184,7 @@ export class AgentHost {
       mounts: this.#mounts,
       recorded: this.#recorded,
       authenticators: authenticator === undefined ? authenticatorsOf(this.#agents) : [authenticator],
-      readiness: this.#readiness,
+      readiness: { report: async () => (await this.#readiness.get()).report() },
       metrics: this.#metrics,
       start: this.#start,
       loadRates: this.#ratesOf(options),
@@ -308,7 +308,7 @@ export class AgentHost {
 
   /** Fails `/readyz` from now on, so that load balancers send no more requests. */
   drain(): void {
-    this.#readiness.drain();
+    this.#isDraining = true;
   }
 
   /** Lets running turns end for a grace; the storage stays open. */
@@ -357,7 +357,7 @@ export class AgentHost {
     const sources = {
       runningTurns: () => this.#agents.map(({ id, runningTurns }) => [id, runningTurns] as const),
       openStreams: () => streamPlaces.total,
-      waiting: () => this.#readiness.load(),
+      waiting: async () => (await this.#readiness.get()).load(),
       replica: storage.shared ? () => ({ ...node.figures, lagMs: node.lagMs }) : undefined,
       cache: extensions.find(({ cacheFigures }) => cacheFigures !== undefined)?.cacheFigures,
       process,

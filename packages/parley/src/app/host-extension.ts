@@ -135,7 +135,7 @@ export interface HostView {
   readonly mounts: readonly AgentMount[];
   /** The base url to tell a client, or "" while there is none. */
   readonly baseUrl: (request?: ExchangeRequest) => string;
-  readonly readiness: Readiness;
+  readonly readiness: Pick<Readiness, 'report'>;
   /** Answers `/metrics`; absent if the host measures nothing or shows no figures. */
   readonly metrics: Exchange | undefined;
   /** The rule for readers of `/metrics`; absent if it is that of the host. */

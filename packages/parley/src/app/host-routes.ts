@@ -21,7 +21,6 @@ import type { LoadRates } from './middleware/loaded-rates.js';
 import { onceStarted, type StartOptions } from './middleware/once-started.js';
 import { type Middleware, type RequestWayOptions, requestWay, throughWay } from './middleware/request-way.js';
 import type { HostMetrics } from './observability/host-metrics.js';
-import type { Readiness } from './observability/readiness.js';
 import { originExchange } from './origin.js';
 import { prefixRouter } from './prefix-router.js';
 
@@ -32,7 +31,7 @@ interface HostRoutesOptions extends RequestWayOptions {
   /** The authenticators for endpoints of the host itself: any one is enough. Empty: all callers may use them. */
   readonly authenticators: readonly Authenticator[];
   readonly baseUrl: (request?: ExchangeRequest) => string;
-  readonly readiness: Readiness;
+  readonly readiness: HostView['readiness'];
   readonly metrics: HostMetrics | undefined;
   readonly storage: TaskStorage;
   readonly recorded: RecordedAct | undefined;

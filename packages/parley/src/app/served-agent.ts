@@ -51,6 +51,8 @@ export interface AgentPorts {
   readonly uncaughtErrors?: UncaughtErrors | undefined;
   readonly logger: Logger;
   readonly heartbeatMs: number;
+  /** Bounds the memory of large bodies. */
+  readonly bodies: BodyBudget;
   /** Encrypts credentials that a turn keeps. Absent: they are in memory only. */
   readonly secrets?: SecretSealer | undefined;
   /** Signs cards. Absent: they have no signatures. */
@@ -59,8 +61,6 @@ export interface AgentPorts {
 
 /** The ports that all agents of a host share. */
 interface SharedPorts extends AgentPorts {
-  /** Bounds the memory of large bodies. */
-  readonly bodies: BodyBudget;
   /** The places of open streams, by caller. */
   readonly streamPlaces: KeyedPlaces;
   /** The places of running turns, by caller. */
@@ -194,7 +194,6 @@ export class ServedAgent {
   bindingContext(card: AgentCard, extended: readonly AgentInterface[]): BindingContext {
     const { authenticator, limits, versionWhenAbsent = VERSION_WHEN_ABSENT, strictVersions = false } = this.#options;
     const { logger, clock, bodies, heartbeatMs, streamPlaces, addressOf, limitReached, streamBroke } = this.#ports;
-    const { bodyBytes, jsonDepth, jsonItems, parts, idLength } = { ...DEFAULT_REQUEST_LIMITS, ...limits };
     return {
       agent: this.id,
       handler: this.#guardedHandlerAt(card, extended),
@@ -205,7 +204,7 @@ export class ServedAgent {
       ...this.#skillRequirements,
       logger,
       clock,
-      limits: { bodyBytes, jsonDepth, jsonItems, parts, idLength },
+      limits: { ...DEFAULT_REQUEST_LIMITS, ...limits },
       bodies,
       heartbeatMs,
       streamPlaces,

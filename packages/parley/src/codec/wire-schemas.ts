@@ -18,8 +18,8 @@ interface ParamsSchema {
 
 /** The limits of an agent. */
 export interface SchemaLimits {
-  /** Maximum number of characters of an id. */
-  readonly idLength: number;
+  /** The keywords for every id. */
+  readonly ofIds: { readonly maxLength: number };
   /** Maximum number of parts of a message. */
   readonly parts: number;
   /** True if the agent sends push notifications. Otherwise it refuses their configurations. */

@@ -10,6 +10,7 @@ import { type AgentsByPath, agentAt } from '../app/options/agents-by-path.js';
 import { compressionOf, DEFAULT_CARD_AGE_SECONDS, type HostOptions, metricsOf } from '../app/options/host-options.js';
 import { protectedResourceExtension } from '../app/protected-resource.js';
 import { DEFAULT_HEARTBEAT_MS } from '../bindings/http/binding-context.js';
+import { BodyBudget } from '../bindings/http/body-budget.js';
 import { OptionsError } from '../errors/options-error.js';
 import { clientAddress } from '../net/client-address.js';
 import { publicHosts } from '../net/public-hosts.js';
@@ -71,12 +72,12 @@ export function hostSetup({ subject, agents, options, defaults }: HostSetupOptio
       clock: systemClock,
       ids: systemIds,
       logger,
+      bodies: new BodyBudget({ maxBytes: options.bodyMemory, clock: systemClock }),
       heartbeatMs: options.streamHeartbeatMs ?? DEFAULT_HEARTBEAT_MS,
       cardMaxAgeSeconds: options.cardMaxAgeSeconds ?? DEFAULT_CARD_AGE_SECONDS,
       retention: options.retention,
       cors: options.cors,
       nosniff: options.nosniff,
-      bodyMemory: options.bodyMemory,
       concurrency: options.concurrency,
       rateLimit: options.rateLimit,
       tokenBudget: options.tokenBudget,

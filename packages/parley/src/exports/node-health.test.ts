@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { AgentServer } from '../adapters/node/agent-server.js';
 import { healthExtension } from '../app/observability/health-endpoints.js';
+import { BodyBudget } from '../bindings/http/body-budget.js';
 import type { Clock } from '../runtime/clock.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';
 import { silentLogger } from '../telemetry/logger.js';
@@ -62,6 +63,7 @@ describe('a server with a socket', () => {
       clock,
       ids: systemIds,
       logger: silentLogger,
+      bodies: new BodyBudget({ clock }),
       heartbeatMs: 15_000,
       cardMaxAgeSeconds: 60,
       extensions: [healthExtension],

@@ -1,5 +1,5 @@
 import type { Exchange, ExchangeResponse } from '../../bindings/http/exchange.js';
-import { type WebSocketLike, WebSocketPort } from '../../bindings/http/web-socket-port.js';
+import type { WebSocketLike } from '../../bindings/http/web-socket-port.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { ReachedLimit } from '../../telemetry/reached-limit.js';
 import { FetchExchangeRequest } from './fetch-exchange-request.js';
@@ -70,9 +70,10 @@ type SocketPair = new () => { readonly 0: WebSocketLike; readonly 1: WebSocketLi
 /**
  * The answer that opens a WebSocket, on platforms with the `WebSocketPair` of Cloudflare Workers. Others answer 501.
  */
-function upgradedResponse(upgrade: NonNullable<ExchangeResponse['upgrade']>): Response {
+async function upgradedResponse(upgrade: NonNullable<ExchangeResponse['upgrade']>): Promise<Response> {
   const { WebSocketPair } = globalThis as { readonly WebSocketPair?: SocketPair };
   if (WebSocketPair === undefined) return new Response('WebSockets are not served on this host', { status: 501 });
+  const { WebSocketPort } = await import('../../bindings/http/web-socket-port.js');
   const { 0: webSocket, 1: socket } = new WebSocketPair();
   socket.accept();
   upgrade(new WebSocketPort(socket));

@@ -1,4 +1,4 @@
-import type { BindingContext, RequestLimits } from '../../bindings/http/binding-context.js';
+import { type BindingContext, limitsOfSmallBody } from '../../bindings/http/binding-context.js';
 import type { ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
 import { parseJson, readText } from '../../bindings/http/json-body.js';
 import { essence, JSON_TYPE } from '../../bindings/http/media-type.js';
@@ -9,7 +9,7 @@ import { isLoopback } from '../../net/loopback.js';
 import { isLocalHost } from '../../net/public-hosts.js';
 import { errorAnswer, jsonAnswer } from '../json-answer.js';
 
-const LIMITS: RequestLimits = { bodyBytes: 16_384, jsonDepth: 4, jsonItems: 1000, parts: 0, idLength: 0 };
+const LIMITS = limitsOfSmallBody(16_384);
 const LONGEST_PATTERN = 1_024;
 const NOTHING_DROPPED =
   'No cached answer matches the pattern. Keys begin with "discover:" or "health:". "*" matches all';

@@ -22,7 +22,12 @@ function world({
   const say = (level: string) => (message: string, fields?: LogFields) =>
     void said.push(`${level} ${message} ${String(fields?.check)}`);
   const logger = { debug: say('debug'), info: say('info'), warn: say('warn'), error: say('error') };
-  const state = { storage: 'works' as 'works' | 'fails' | 'hangs', looked: 0, started: async () => {} };
+  const state = {
+    storage: 'works' as 'works' | 'fails' | 'hangs',
+    looked: 0,
+    isDraining: false,
+    started: async () => {},
+  };
   const storage = new Proxy(memory as TaskStorage, {
     get(target, name) {
       if (name === 'durability') return durability ?? 'power-loss';
@@ -35,14 +40,14 @@ function world({
       };
     },
   });
-  const readiness = new Readiness({ storage, clock, logger, started: () => state.started(), checks });
-  const endpoints = healthEndpoints(readiness);
+  const ports = { storage, clock, logger, started: () => state.started(), isDraining: () => state.isDraining };
+  const endpoints = healthEndpoints(new Readiness({ ...ports, checks }));
   const ask = async (path: string, method = 'GET') => {
     const answer = await endpoints.find((one) => one.path === path)?.exchange(new MemoryRequest({ method, url: path }));
     if (answer === undefined) throw new Error(`nothing at ${path}`);
     return { status: answer.status, headers: answer.headers, body: answer.body ? await jsonOf(answer) : undefined };
   };
-  return { clock, said, state, readiness, ask };
+  return { clock, said, state, ask };
 }
 
 describe('/readyz', () => {
@@ -101,13 +106,13 @@ describe('/readyz', () => {
   });
 
   it('says 503 while the agents cannot start, and while draining', async () => {
-    const { ask, state, readiness, clock } = world();
+    const { ask, state, clock } = world();
     state.started = () => Promise.reject(new Error('not yet'));
     expect(await ask('/readyz')).toMatchObject({ status: 503, body: { notReady: ['agents'] } });
     state.started = async () => {};
     await clock.advance(1_000);
     expect((await ask('/readyz')).status).toBe(200);
-    readiness.drain();
+    state.isDraining = true;
     expect(await ask('/readyz')).toMatchObject({ status: 503, body: { status: 'draining', notReady: ['server'] } });
     expect((await ask('/healthz')).status).toBe(200);
   });

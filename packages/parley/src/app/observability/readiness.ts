@@ -19,6 +19,8 @@ interface ReadinessOptions {
   readonly logger: Logger;
   /** Resolves when the agents can take messages. */
   readonly started: () => Promise<void>;
+  /** True from the beginning of a stop on. The server is then not ready, for good. */
+  readonly isDraining: () => boolean;
   /** Beside the agents and their storage. */
   readonly checks: readonly ReadinessCheck[];
 }
@@ -60,7 +62,6 @@ export class Readiness {
   readonly #checks: readonly ReadinessCheck[];
   readonly #failing = new Set<string>();
   #last: { readonly at: number; readonly states: Promise<Readonly<Record<string, ReadinessState>>> } | undefined;
-  #draining = false;
   #load: StorageLoad | undefined;
 
   constructor(options: ReadinessOptions) {
@@ -73,17 +74,13 @@ export class Readiness {
     ];
   }
 
-  /** From now on it is not ready, for good. */
-  drain(): void {
-    this.#draining = true;
-  }
-
   /** The state of the server, at most a second old. */
   async report(): Promise<ReadinessReport> {
     const checks = await this.#states();
     const failing = Object.keys(checks).filter((name) => checks[name]?.status === 'failing' && checks[name].required);
-    const notReady = this.#draining ? ['server', ...failing] : failing;
-    const status = this.#draining ? 'draining' : notReady.length > 0 ? 'not ready' : 'ready';
+    const isDraining = this.#options.isDraining();
+    const notReady = isDraining ? ['server', ...failing] : failing;
+    const status = isDraining ? 'draining' : notReady.length > 0 ? 'not ready' : 'ready';
     const { durability, warnings = [] } = this.#options.storage;
     const { unreadable: count = 0 } = this.#load ?? {};
     const unreadable = count === 0 ? [] : [`${count} tasks cannot be read: see the log`];

@@ -1,10 +1,13 @@
 import { type AgentCardOptions, undeclaredSchemes } from '../../agent-card/agent-card-options.js';
 import type { Authenticator } from '../../auth/authenticator.js';
 import type { User } from '../../auth/user.js';
-import { DEFAULT_REQUEST_LIMITS, type RequestLimits } from '../../bindings/http/binding-context.js';
+import {
+  DEFAULT_REQUEST_LIMITS,
+  HIGHEST_REQUEST_LIMITS,
+  type RequestLimits,
+} from '../../bindings/http/binding-context.js';
 import { PROTOCOL_VERSIONS, type ProtocolVersionName } from '../../codec/protocol-versions.js';
 import type { AgentCard } from '../../model/agent-card.js';
-import { MAX_NESTING } from '../../model/json-fault.js';
 import { VERSION_WHEN_ABSENT } from '../../operations/versions.js';
 import {
   closed,
@@ -142,12 +145,13 @@ export const versionsSchema = Type.Refine(
   () => 'must have each version once',
 );
 
-const limit = Type.Optional(Type.Number({ minimum: 0 }));
-const limitNames = Object.keys({ ...DEFAULT_REQUEST_LIMITS, ...DEFAULT_ENGINE_LIMITS });
-const limits = {
-  ...Object.fromEntries(limitNames.map((name) => [name, limit])),
-  jsonDepth: Type.Optional(Type.Number({ minimum: 0, maximum: MAX_NESTING })),
-};
+const highest: Readonly<Record<string, number>> = HIGHEST_REQUEST_LIMITS;
+const limits = Object.fromEntries(
+  Object.keys({ ...DEFAULT_REQUEST_LIMITS, ...DEFAULT_ENGINE_LIMITS }).map((name) => {
+    const maximum = highest[name];
+    return [name, Type.Optional(Type.Number({ minimum: 0, ...(maximum !== undefined && { maximum }) }))];
+  }),
+);
 
 /** The schema of an authenticator. */
 export const authenticatorSchema = withMethod('authenticate', 'Give one of parley-a2a/auth, such as new ApiKeys(keys)');

@@ -1,5 +1,6 @@
 import { CHALLENGE_HEADER } from '../../auth/challenge.js';
 import type { WireCodec, WireRoute } from '../../codec/wire-codec.js';
+import type { SchemaLimits } from '../../codec/wire-schemas.js';
 import type { ErrorCode } from '../../errors/a2a-error.js';
 import type { Components } from '../../openapi/components.js';
 import type {
@@ -94,7 +95,7 @@ function parameters(options: RouteOptions): readonly Parameter[] {
   const limits = schemaLimits(endpoint);
   const inPath = segments.flatMap((segment) => /^\{(\w+)\}/.exec(segment)?.[1] ?? []);
   return [
-    ...inPath.map((name) => pathParameter(name, inPath, limits.idLength)),
+    ...inPath.map((name) => pathParameter(name, inPath, limits)),
     ...(route.body === 'none' ? language.schemas.query(route, limits) : []).map(
       ({ name, required, schema }): Parameter => ({
         name,
@@ -126,14 +127,14 @@ function codecsOf({ languages }: DescribedAgent): readonly WireCodec[] {
 
 const TENANT = 'The tenant that owns the tasks. It may also be the first segment of the path below the interface.';
 
-function pathParameter(name: string, inPath: readonly string[], maxLength: number): Parameter {
+function pathParameter(name: string, inPath: readonly string[], { ofIds }: SchemaLimits): Parameter {
   const isConfig = name === 'pushNotificationConfigId' || (name === 'id' && inPath.includes('taskId'));
   return {
     name,
     in: 'path',
     required: true,
     description: `The id of the ${isConfig ? 'configuration' : 'task'}.`,
-    schema: { type: 'string', minLength: 1, maxLength },
+    schema: { type: 'string', minLength: 1, ...ofIds },
   };
 }
 

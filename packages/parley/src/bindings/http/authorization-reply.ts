@@ -2,7 +2,7 @@ import { hasRepeatedMember } from '../../auth/tokens/repeated-members.js';
 import { InvalidParamsError, repeatedFieldError } from '../../errors/standard-errors.js';
 import { isObject } from '../../model/json.js';
 import type { AuthorizationReply } from '../../server/authorization.js';
-import { DEFAULT_REQUEST_LIMITS } from './binding-context.js';
+import { limitsOfSmallBody } from './binding-context.js';
 import type { ExchangeRequest } from './exchange.js';
 import { parseJson, readText } from './json-body.js';
 import { essence, JSON_TYPE } from './media-type.js';
@@ -14,7 +14,7 @@ export interface ReceivedReply {
 }
 
 /** Tokens and codes of providers are shorter. */
-const LIMITS = { ...DEFAULT_REQUEST_LIMITS, bodyBytes: 65_536, jsonDepth: 4 };
+const LIMITS = limitsOfSmallBody(65_536);
 const MOST_PARAMETERS = 32;
 /** Parameters that refuse the whole reply if they have no value. */
 const DECIDING = ['state', 'code', 'error'];

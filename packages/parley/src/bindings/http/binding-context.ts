@@ -35,6 +35,14 @@ export const DEFAULT_REQUEST_LIMITS: RequestLimits = {
   idLength: 1024,
 };
 
+/** The highest values of limits that have one. */
+export const HIGHEST_REQUEST_LIMITS: Partial<RequestLimits> = { jsonDepth: MAX_NESTING };
+
+/** The limits of a small form or object that is no call. */
+export function limitsOfSmallBody(bodyBytes: number): RequestLimits {
+  return { ...DEFAULT_REQUEST_LIMITS, bodyBytes, jsonDepth: 4 };
+}
+
 /** The time without an event after which a stream sends a comment to stay alive. */
 export const DEFAULT_HEARTBEAT_MS = 15_000;
 

@@ -32,8 +32,8 @@ export class BodyBudget {
   #used = 0;
   #waiting = 0;
 
-  constructor({ maxBytes, clock }: { readonly maxBytes: number; readonly clock: Clock }) {
-    this.#maxBytes = maxBytes;
+  constructor({ maxBytes, clock }: { readonly maxBytes?: number | undefined; readonly clock: Clock }) {
+    this.#maxBytes = maxBytes ?? DEFAULT_BODY_MEMORY;
     this.#clock = clock;
   }
 

@@ -31,7 +31,7 @@ export interface DescribedAgent {
 /** The limits of an agent, for schemas. */
 export function schemaLimits({ card, limits }: BindingContext): SchemaLimits {
   const { idLength, parts } = limits;
-  return { idLength, parts, pushNotifications: card.capabilities.pushNotifications === true };
+  return { ofIds: { maxLength: idLength }, parts, pushNotifications: card.capabilities.pushNotifications === true };
 }
 
 /** True if an agent offers an operation (Spec §3.3.4). */

@@ -97,7 +97,7 @@ class JsonRpcCall implements AnswerForm {
         }
         const text = await readText(request, endpoint);
         const body = parseJson(text, limits);
-        rpc.#id = idOf(body, text, limits.idLength);
+        rpc.#id = idOf(body, text, limits);
         const { method, params: value, isNotification } = readRequest(body);
         rpc.#method = method;
         const named = dialect.askedVersion(request);

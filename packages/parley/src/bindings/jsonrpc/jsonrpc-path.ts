@@ -84,7 +84,7 @@ function callSchema({ name, operation, language }: Method, { endpoint, component
       jsonrpc: { const: '2.0' },
       id: {
         type: ['string', 'number', 'null'],
-        maxLength: limits.idLength,
+        ...limits.ofIds,
         description: 'Repeated in every answer.',
       },
       method: { const: name },

@@ -1,6 +1,7 @@
 import { A2AError } from '../../errors/a2a-error.js';
 import { isObject } from '../../model/json.js';
 import { endOfString } from '../../model/json-scan.js';
+import type { RequestLimits } from '../http/binding-context.js';
 
 /** A JSON-RPC request. */
 interface JsonRpcRequest {
@@ -14,16 +15,16 @@ interface JsonRpcRequest {
 /**
  * The id of a request as JSON, for the answer; `null` if it is not readable. Its length has a limit, because every
  * event of a stream repeats it.
- * @throws A2AError INVALID_REQUEST for more than `limit` characters.
+ * @throws A2AError INVALID_REQUEST for more than `idLength` characters.
  */
-export function idOf(value: unknown, text: string, limit: number): string {
+export function idOf(value: unknown, text: string, { idLength }: Pick<RequestLimits, 'idLength'>): string {
   if (!isObject(value) || !Object.hasOwn(value, 'id')) return 'null';
   const { id } = value;
   if (typeof id !== 'string' && typeof id !== 'number') return 'null';
   const literal = typeof id === 'string' || Number.isSafeInteger(id) ? JSON.stringify(id) : literalId(text);
   // Plus its two quotes.
-  if (literal.length <= limit + 2) return literal;
-  const message = `id must not have more than ${limit} characters`;
+  if (literal.length <= idLength + 2) return literal;
+  const message = `id must not have more than ${idLength} characters`;
   throw new A2AError('INVALID_REQUEST', message, { metadata: { limit: 'idLength' } });
 }
 

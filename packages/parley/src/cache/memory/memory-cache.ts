@@ -1,6 +1,5 @@
 import type { Clock } from '../../runtime/clock.js';
 import type { AnswerCache } from '../answer-cache.js';
-import { globMatcher } from '../glob.js';
 
 /** Options of a cache in memory. */
 export interface MemoryCacheOptions {
@@ -44,6 +43,7 @@ export class MemoryCache implements AnswerCache {
   }
 
   async invalidate(pattern: string): Promise<number> {
+    const { globMatcher } = await import('../glob.js');
     const matches = globMatcher(pattern);
     const now = this.#clock.monotonic();
     let dropped = 0;

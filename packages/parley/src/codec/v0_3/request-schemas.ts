@@ -54,8 +54,8 @@ function messageSendParams(options: RequestSchemaOptions): Schema {
 }
 
 function messageInput({ dialect, prefix, components, limits }: RequestSchemaOptions): Schema {
-  const { idLength, parts: maxItems } = limits;
-  const id = { type: 'string', maxLength: idLength };
+  const { ofIds, parts: maxItems } = limits;
+  const id = { type: 'string', ...ofIds };
   const parts = {
     type: 'array',
     minItems: 1,
@@ -99,7 +99,7 @@ export function webhookInput({ dialect, prefix, components }: RequestSchemaOptio
 
 /** The id of a task or of a configuration. */
 export function idInput({ limits }: RequestSchemaOptions): Schema {
-  return { type: 'string', minLength: 1, maxLength: limits.idLength };
+  return { type: 'string', minLength: 1, ...limits.ofIds };
 }
 
 /** An object that may have further members. */

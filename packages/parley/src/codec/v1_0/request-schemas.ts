@@ -100,10 +100,10 @@ function valueSchema(form: ValueForm, needed: boolean, options: SchemaOptions): 
 /** Adds the limits of the agent. */
 function addLimits(type: TypeName, name: string, schema: Schema, limits: SchemaLimits): Schema {
   if (isId(name)) {
-    const bound = { maxLength: limits.idLength };
+    const { ofIds } = limits;
     return schema.type === 'array'
-      ? { ...schema, items: { ...(schema.items as Schema), ...bound } }
-      : { ...schema, ...bound };
+      ? { ...schema, items: { ...(schema.items as Schema), ...ofIds } }
+      : { ...schema, ...ofIds };
   }
   if (type === 'Message' && name === 'parts') return { ...schema, maxItems: limits.parts };
   // A client speaks as the user. The number stands beside the name, as in the requests of ProtoJSON.

@@ -36,11 +36,11 @@ export const v1_0Schemas: WireSchemas = {
   card: (components) => ({ ...modelSchema('AgentCard', components) }),
 };
 
-function queryMember({ name, required, form }: MemberRow, { idLength }: SchemaLimits): readonly QueryMember[] {
+function queryMember({ name, required, form }: MemberRow, { ofIds }: SchemaLimits): readonly QueryMember[] {
   // A query has no form for nested values (Spec §11.5).
   if (form.is === 'object' || form.is === 'list' || form.is === 'map' || form.is === 'free') return [];
   const schema = scalarSchema(form, required, 'query');
-  return [{ name, required, schema: isId(name) ? { ...schema, maxLength: idLength } : schema }];
+  return [{ name, required, schema: isId(name) ? { ...schema, ...ofIds } : schema }];
 }
 
 /** The members of the request that the path holds. */
