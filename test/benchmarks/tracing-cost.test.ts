@@ -26,7 +26,7 @@ afterAll(() => {
   trace.disable();
 });
 
-/** The spans of one call, without ids that differ from call to call. */
+/** The spans of one call, without ids and times that differ from call to call. */
 async function spansOf(agent: AgentExecutor, tracing: ReturnType<typeof serverTracing>) {
   exporter.reset();
   const server = createA2AServer({ agent, tracing, logger: silentLogger });
@@ -44,14 +44,14 @@ async function spansOf(agent: AgentExecutor, tracing: ReturnType<typeof serverTr
   const spans = exporter.getFinishedSpans().toSorted((a, b) => a.kind - b.kind);
   return spans.map(({ name, kind, attributes, links, events, status, parentSpanContext }) => ({
     ...{ name, kind, links, events, status },
-    attributes: { ...attributes, ...idTypes(attributes) },
+    attributes: { ...attributes, ...typesOf(attributes) },
     parent: spans.find((span) => span.spanContext().spanId === parentSpanContext?.spanId)?.name,
   }));
 }
 
-function idTypes(attributes: Attributes): Attributes {
-  const ids = ['a2a.task.id', 'gen_ai.conversation.id'].filter((name) => name in attributes);
-  return Object.fromEntries(ids.map((name) => [name, typeof attributes[name]]));
+function typesOf(attributes: Attributes): Attributes {
+  const names = ['a2a.task.id', 'gen_ai.conversation.id', 'parley.turn.queue_wait'];
+  return Object.fromEntries(names.filter((name) => name in attributes).map((name) => [name, typeof attributes[name]]));
 }
 
 it.each(['call', 'task'])('the spans of a %s are those that the SDK makes by hand', async (workload) => {

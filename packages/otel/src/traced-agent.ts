@@ -36,6 +36,8 @@ export function tracedAgent(executor: AgentExecutor, options: TracedAgentOptions
   const name = turnName(agent);
   const begin = (turn: RequestContext, traces: TurnTrace | undefined, cause: TraceContext) => {
     const { taskId, contextId, message, attempt } = turn;
+    const now = turn.clock.now();
+    const acceptedAt = traces?.acceptedAt;
     const attributes = {
       ...agent,
       [DRAFT.operation]: 'invoke_agent',
@@ -43,13 +45,14 @@ export function tracedAgent(executor: AgentExecutor, options: TracedAgentOptions
       [DRAFT.conversation]: contextId,
       [DRAFT.messageId]: message.messageId,
       [OWN.attempt]: attempt,
+      ...(acceptedAt !== undefined && { [OWN.queueWait]: Math.max(0, now - acceptedAt) / 1_000 }),
     };
     const waited = cause.traceparent === undefined ? undefined : waiting.get(cause.traceparent);
     const parent = waited?.within ?? passing.readBaggage(cause);
     const links = linksTo(waited === undefined ? cause : undefined, traces?.before);
     const span = instruments.tracer.startSpan(name, { kind: SpanKind.INTERNAL, attributes, links }, parent);
     const traceparent = traceparentOf(span.spanContext());
-    if (traceparent !== undefined) traces?.begin(traceparent, turn.clock.now(), waited?.call);
+    if (traceparent !== undefined) traces?.begin(traceparent, now, waited?.call);
     return { span, traceparent, within: trace.setSpan(parent, span) };
   };
   // Maps the queue of `execute` to its wrapper, because `cancel` gets the same queue.

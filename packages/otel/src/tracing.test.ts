@@ -257,6 +257,34 @@ it('metrics have the durations of calls and turns, without ids', async () => {
   expect(labels).not.toContain('a2a.task.id');
 });
 
+it('the span of a turn has the wait of its message behind another turn', async () => {
+  const gate = Promise.withResolvers<void>();
+  const server = createA2AServer({
+    agent: {
+      async execute({ text }, events) {
+        if (text !== 'ask') return events.complete();
+        await gate.promise;
+        await events.inputRequired('and?');
+      },
+    },
+    tracing: serverTracing(),
+    logger: silentLogger,
+  });
+  onTestFinished(() => server.close());
+  const client = await connect(server);
+  const configuration = { returnImmediately: true };
+  const { task } = await client.sendMessage({ message: message('ask'), configuration });
+  const next = { ...message('next'), taskId: task?.id ?? '' };
+  await client.sendMessage({ message: next, configuration });
+  const accepted = Date.now();
+  await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(accepted + 20), 30_000);
+  gate.resolve();
+  const turnOf = ({ messageId }: { readonly messageId: string }) =>
+    spans().find(({ kind, attributes }) => kind === SpanKind.INTERNAL && attributes['a2a.message.id'] === messageId);
+  await vi.waitFor(() => expect(turnOf(next)).toBeDefined(), 30_000);
+  expect(turnOf(next)?.attributes['parley.turn.queue_wait']).toBeGreaterThanOrEqual(0.02);
+});
+
 it('log lines have the ids of the active span', () => {
   const lines: unknown[] = [];
   const write = (...line: unknown[]) => void lines.push(line);

@@ -110,7 +110,10 @@ export class AgentCallsExtension implements HostExtension {
         clock,
         random,
         logger,
-        canceling: (cancel) => this.#keep(cancel),
+        canceling: (cancel) => {
+          this.#keep(cancel);
+          turn.settleFirst(cancel);
+        },
       });
     };
   }

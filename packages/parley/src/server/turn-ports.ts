@@ -37,6 +37,8 @@ export interface ServedTurn {
   readonly question: Message | undefined;
   /** The records of earlier attempts of this turn. */
   previousEvents(): Promise<readonly LogRecord[]>;
+  /** Lets a canceled turn wait for this work, at most 1 s. */
+  settleFirst(work: Promise<unknown>): void;
   /** For `turnCourse`. */
   readonly course: TurnCourseOptions;
   /** The tokens of the turn and the rest of its budgets. */
