@@ -51,7 +51,7 @@ export const METRICS = {
   },
   // Parley's own.
   /**
-   * `again`: after a crash, a hand-over or an authorization. The time includes earlier attempts.
+   * `again`: after a crash or a hand-over. The time includes earlier attempts.
    * @attributes `agent`, `attempt`: `first`, `again`
    */
   queueWait: {
