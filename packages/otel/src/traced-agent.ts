@@ -1,6 +1,6 @@
 import { type Attributes, type Context, context, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { AgentExecutor, EventQueue, RequestContext } from 'parley-a2a';
-import { type TraceContext, type TurnTrace, turnTrace } from 'parley-a2a/kit';
+import { isSampled, type TraceContext, type TurnTrace, turnTrace } from 'parley-a2a/kit';
 import { failSpan } from './call-facts.js';
 import type { Content } from './content.js';
 import { DRAFT, OWN, STABLE } from './conventions.js';
@@ -62,8 +62,8 @@ export function tracedAgent(executor: AgentExecutor, options: TracedAgentOptions
       if (!instruments.isTracing) return executor.execute(turn, events);
       const traces = turnTrace(turn);
       const cause = traces?.cause ?? { traceparent: turn.traceparent };
-      // A turn is not sampled if the call that waits for it is not.
-      if (cause.traceparent !== undefined && waiting.takeDropped(cause.traceparent))
+      // A turn is sampled if its call is, in every process that runs it.
+      if (cause.traceparent !== undefined && !isSampled(cause.traceparent))
         return runWithin(droppedContext(cause, passing), () => executor.execute(turn, events));
       const { span, traceparent, within } = begin(turn, traces, cause);
       // The application has no tracer here.

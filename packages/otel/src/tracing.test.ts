@@ -224,6 +224,17 @@ it('a span of an instrumentation of HTTP is enriched in the place of a second on
   ]);
 });
 
+it.each([true, false])('the turn of a dropped call is dropped (returnImmediately: %s)', async (returnImmediately) => {
+  const { url } = await served();
+  const client = await connect(url);
+  onTestFinished(() => client.close());
+  const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-00`;
+  const request = { message: message('hello'), configuration: { returnImmediately } };
+  const { task } = await client.sendMessage(request, { traceparent });
+  await client.waitFor(task?.id ?? '', { traceparent });
+  expect(spans()).toEqual([]);
+});
+
 it('a call that a sampler has dropped leaves no span of a lost attempt', () => {
   const cause = { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-00` };
   const attempt = { agent: '/', taskId: 't', contextId: 'c', messageId: 'm', attempt: 1, since: 1, fate: 'run' };
