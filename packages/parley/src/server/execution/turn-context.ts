@@ -30,8 +30,6 @@ import { type CountedTurn, TurnTokens } from './turn-tokens.js';
 import type { TurnTrace } from './turn-trace.js';
 
 const NONE: readonly never[] = [];
-/** Maximum wait of a canceled turn for work that it has begun, in ms. */
-const SETTLE_MS = 1_000;
 const PREVIOUS_EVENTS_BYTES = 16 * 1_048_576;
 
 /** The turn of a context. */
@@ -67,7 +65,7 @@ export class TurnContext implements RequestContext {
   #callAgent: CallAgent | undefined;
   #patience: TurnPatience | undefined;
   #tokens: TurnTokens | undefined;
-  #settling: Set<Promise<unknown>> | undefined;
+  #settled: (() => Promise<void> | undefined) | undefined;
 
   constructor(context: EngineContext, turn: ContextTurn, claim: Claim | undefined) {
     this.#context = context;
@@ -247,28 +245,9 @@ export class TurnContext implements RequestContext {
     return this.#patience;
   }
 
-  /** Resolves when the cancels of called agents have been answered, within a bound. Undefined if there are none. */
+  /** Resolves when work has settled that a canceled turn waits for. Undefined if there is none. */
   get settled(): Promise<void> | undefined {
-    const settling = this.#settling;
-    if (settling === undefined || settling.size === 0) return undefined;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const stopTimer = this.clock.after(SETTLE_MS, resolve);
-    const settle = async () => {
-      // The cancel of a task begins only when its name is known.
-      while (settling.size > 0) await Promise.allSettled(settling);
-      stopTimer();
-      resolve();
-    };
-    void settle();
-    return promise;
-  }
-
-  #settleFirst(work: Promise<unknown>): void {
-    this.#settling ??= new Set();
-    const settling = this.#settling;
-    settling.add(work);
-    const settled = () => settling.delete(work);
-    work.then(settled, settled);
+    return this.#settled?.();
   }
 
   /** Aborts the signal of the agent. */
@@ -316,7 +295,9 @@ export class TurnContext implements RequestContext {
       attempt: this.attempt,
       question: last?.role === 'ROLE_AGENT' ? last : undefined,
       previousEvents: () => this.previousEvents(),
-      settleFirst: (work) => this.#settleFirst(work),
+      settleFirst: (settled) => {
+        this.#settled = settled;
+      },
       course,
       tokens: {
         addCalled: (...called) => this.#counted.addCalled(...called),

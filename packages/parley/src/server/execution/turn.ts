@@ -385,7 +385,6 @@ export class Turn implements EventSink, WrittenTurn {
     this.advance('suspended');
   }
 
-  /** The record of a canceled task contains the tokens that called agents tell in answer to their cancels. */
   #agentEnded(context: TurnContext, input: TurnInput, given?: Given): void {
     const settled = this.#state === 'canceling' ? context.settled : undefined;
     if (settled === undefined) this.advance(input, given);
