@@ -112,6 +112,44 @@ it('a callee that its caller gives up counts, with what it tells to the cancel',
   isSeen = true;
 });
 
+it('a callee counts if the turn of its caller is canceled', async () => {
+  await using agents = new Agents();
+  const { url } = await agents.listen(slow);
+  const { client } = await agents.listen(
+    executor(async (turn, events) => {
+      await turn.callAgent(url, 'work', { into: events });
+      await events.complete();
+    }),
+  );
+  const { task } = await client.sendMessage({ message: 'go', configuration: { returnImmediately: true } });
+  const id = task?.id ?? '';
+  const words = async () => JSON.stringify(await client.getTask(id));
+  await vi.waitFor(async () => expect(await words()).toContain('still there'), 30_000);
+  const canceled = await client.cancelTask(id);
+  expect([canceled.status.state, text(usageIn(canceled.metadata))]).toEqual(['TASK_STATE_CANCELED', [0, 0, 40]]);
+});
+
+it('a canceled turn does not wait long for a callee that does not answer the cancel', async () => {
+  await using agents = new Agents();
+  const called = Promise.withResolvers<void>();
+  const deaf = executor(() => {
+    called.resolve();
+    return new Promise(() => {});
+  });
+  const { url } = await agents.listen(deaf);
+  const { client } = await agents.listen(
+    executor(async (turn) => {
+      await turn.callAgent(url, 'work');
+    }),
+  );
+  const { task } = await client.sendMessage({ message: 'go', configuration: { returnImmediately: true } });
+  await called.promise;
+  const before = performance.now();
+  expect((await client.cancelTask(task?.id ?? '')).status.state).toBe('TASK_STATE_CANCELED');
+  // The callee is canceled after 5 s.
+  expect(performance.now() - before).toBeLessThan(4_000);
+});
+
 it('a called agent gets the rest of the budget, and may only lower its own', async () => {
   await using agents = new Agents();
   const seen: (string | undefined)[] = [];

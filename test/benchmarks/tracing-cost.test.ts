@@ -26,7 +26,7 @@ afterAll(() => {
   trace.disable();
 });
 
-/** The spans of one call, without ids that differ from call to call. */
+/** The spans of one call, without ids and times that differ from call to call. */
 async function spansOf(agent: AgentExecutor, tracing: ReturnType<typeof serverTracing>) {
   exporter.reset();
   const server = createA2AServer({ agent, tracing, logger: silentLogger });
@@ -44,14 +44,14 @@ async function spansOf(agent: AgentExecutor, tracing: ReturnType<typeof serverTr
   const spans = exporter.getFinishedSpans().toSorted((a, b) => a.kind - b.kind);
   return spans.map(({ name, kind, attributes, links, events, status, parentSpanContext }) => ({
     ...{ name, kind, links, events, status },
-    attributes: { ...attributes, ...idTypes(attributes) },
+    attributes: { ...attributes, ...typesOf(attributes) },
     parent: spans.find((span) => span.spanContext().spanId === parentSpanContext?.spanId)?.name,
   }));
 }
 
-function idTypes(attributes: Attributes): Attributes {
-  const ids = ['a2a.task.id', 'gen_ai.conversation.id'].filter((name) => name in attributes);
-  return Object.fromEntries(ids.map((name) => [name, typeof attributes[name]]));
+function typesOf(attributes: Attributes): Attributes {
+  const names = ['a2a.task.id', 'gen_ai.conversation.id', 'parley.turn.queue_wait'];
+  return Object.fromEntries(names.filter((name) => name in attributes).map((name) => [name, typeof attributes[name]]));
 }
 
 it.each(['call', 'task'])('the spans of a %s are those that the SDK makes by hand', async (workload) => {
@@ -61,10 +61,10 @@ it.each(['call', 'task'])('the spans of a %s are those that the SDK makes by han
   expect(recorded).toEqual(await spansOf(agent, new HandMadeSpans(trace.getTracer('by hand'))));
 });
 
-/** A little above the figures of docs/performance.md. */
-const ALONE = { off: 1.1, dropped: 1.3, recorded: 1.9 };
+/** A little above the figures of docs/performance.md. Dropped spans are compared with those of the SDK alone. */
+const ALONE = { off: 1.1, dropped: 1.1, recorded: 1.9 };
 /** Other programs share the machine, and the rounds are few. */
-const SHARED = { off: 1.3, dropped: 1.7, recorded: 3 };
+const SHARED = { off: 1.3, dropped: 1.5, recorded: 3 };
 
 async function measured(): Promise<readonly TracingCost[]> {
   const { stdout } = await run(process.execPath, [MAIN, '--json', ...(isLong ? [] : ['--short'])]);
@@ -73,10 +73,12 @@ async function measured(): Promise<readonly TracingCost[]> {
 
 function excessOf(costs: readonly TracingCost[]): string[] {
   const most = isLong ? ALONE : SHARED;
-  return costs.flatMap(({ workload, off, dropped, recorded }) => [
+  return costs.flatMap(({ workload, off, dropped, droppedByHand, recorded }) => [
     ...(off <= most.off ? [] : [`${workload}: off ${off}`]),
-    ...(dropped <= most.dropped ? [] : [`${workload}: dropped ${dropped}`]),
     // By hand, a stream has the span of its turn only.
+    ...(workload === 'stream' || dropped / droppedByHand <= most.dropped
+      ? []
+      : [`${workload}: dropped ${dropped}, by hand ${droppedByHand}`]),
     ...(workload === 'stream' || recorded <= most.recorded ? [] : [`${workload}: recorded ${recorded}`]),
   ]);
 }

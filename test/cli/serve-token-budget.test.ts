@@ -1,28 +1,63 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { connect } from 'parley-a2a';
 import { expect, it } from 'vitest';
-import { EmptyFolder, ServedAgent } from './parley.js';
+import { EmptyFolder, parley, parleyJson, ServedAgent } from './parley.js';
 
+/** An agent whose model uses 60 tokens for each message. It checks its budgets before. */
 const AGENT = `export default {
   async execute(context, events) {
-    await context.countTokens({ inputTokens: 60, outputTokens: 0 });
     await context.countTokens();
-    await events.complete('done');
+    await context.countTokens({ inputTokens: 50, outputTokens: 10 });
+    if (context.text === 'ask') await events.inputRequired('and?');
+    else await events.complete('done');
   },
 };`;
+
+/** Serves the agent. `send` sends a message, and returns the task as JSON. */
+async function serving(folder: EmptyFolder, args: readonly string[], env = {}) {
+  const module = join(folder.path, 'agent.mjs');
+  writeFileSync(module, AGENT);
+  const agent = await ServedAgent.start(['serve', module, ...args], { env });
+  const send = async (...words: readonly string[]) =>
+    (await parley(['send', ...words, '-a', agent.url, '-o', 'json'])).stdout;
+  return { send, [Symbol.asyncDispose]: () => agent[Symbol.asyncDispose]() };
+}
 
 it.each([
   ['the flag', ['--token-budget', 'turn=50'], {}],
   ['A2A_TOKEN_BUDGET', [], { A2A_TOKEN_BUDGET: 'task=1000,turn=50' }],
 ])('`parley serve` ends a turn at its budget of tokens: %s', async (_, args, env) => {
   using folder = new EmptyFolder();
-  const module = join(folder.path, 'agent.mjs');
-  writeFileSync(module, AGENT);
-  await using agent = await ServedAgent.start(['serve', module, ...args], { env });
-  const client = await connect(agent.url);
-  const { task } = await client.sendMessage('hello');
-  await client.close();
-  expect(task?.status.state).toBe('TASK_STATE_FAILED');
-  expect(JSON.stringify(task?.status.message)).toContain('60 of 50 tokens');
+  await using served = await serving(folder, args, env);
+  const answer = await served.send('hello');
+  expect(answer).toContain('TASK_STATE_FAILED');
+  expect(answer).toContain('60 of 50 tokens');
+});
+
+it('`parley serve` ends a task at its budget of tokens, which its turns share', async () => {
+  using folder = new EmptyFolder();
+  await using served = await serving(folder, ['--token-budget', 'task=150', '--token-budget', 'turn=100']);
+  const id = /"id":\s*"([^"]+)"/.exec(await served.send('ask'))?.[1] ?? '';
+  expect(await served.send('ask', '--task-id', id)).toContain('TASK_STATE_INPUT_REQUIRED');
+  const last = await served.send('ask', '--task-id', id);
+  expect(last).toContain('TASK_STATE_FAILED');
+  expect(last).toContain('180 of 150 tokens');
+  expect(await served.send('hello')).toContain('TASK_STATE_COMPLETED');
+});
+
+it('`parley serve` ends the turns of one user at the budget of the day, and not those of another', async () => {
+  using folder = new EmptyFolder();
+  const keys = join(folder.path, 'keys.json');
+  const keyOf = async (user: string) =>
+    (await parleyJson<{ readonly key: string }>(['keys', 'create', user, '--api-keys-file', keys])).key;
+  const [ann, bob] = [await keyOf('ann'), await keyOf('bob')];
+  await using served = await serving(folder, ['--token-budget', 'ownerPerDay=100', '--api-keys-file', keys]);
+  const by = (key: string) => served.send('hello', '--svc-param', `x-api-key:${key}`);
+  expect(await by(ann)).toContain('TASK_STATE_COMPLETED');
+  // A turn may exceed the budget by one call of a model. The next one makes none.
+  expect(await by(ann)).toContain('The budget of this user is used up for today: 120 of 100 tokens');
+  const refused = await by(ann);
+  expect(refused).toContain('The budget of this user is used up for today');
+  expect(refused).not.toContain('inputTokens');
+  expect(await by(bob)).toContain('TASK_STATE_COMPLETED');
 });

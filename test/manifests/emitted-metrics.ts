@@ -31,7 +31,7 @@ export async function metricsText(): Promise<string> {
   requests.told({ kind: 'http', code: '500' });
   requests.limited('turns');
   const turns = new TurnMetrics(meters);
-  turns.record({ agent: '/', time: 'queueWait', ms: 1 });
+  turns.record({ agent: '/', time: 'queueWait', ms: 1, attempt: 'first' });
   turns.record({ agent: '/', time: 'firstEvent', ms: 1 });
   turns.record({ agent: '/', time: 'taskDuration', ms: 1, outcome: 'completed' });
   const tokens = new TokenMetrics(meters);

@@ -44,6 +44,7 @@ export class HandMadeSpans implements HostExtension {
             'gen_ai.conversation.id': turn.contextId,
             'a2a.message.id': turn.message.messageId,
             'parley.turn.attempt': turn.attempt,
+            ...(executor.replies !== 'either' && { 'parley.turn.queue_wait': 0 }),
           };
           const span = tracer.startSpan(`invoke_agent ${agentName}`, { kind: SpanKind.INTERNAL, attributes });
           await context.with(within(span), () => executor.execute(turn, events));

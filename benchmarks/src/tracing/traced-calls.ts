@@ -11,17 +11,17 @@ const URL_OF_CALLS = 'http://127.0.0.1/a2a/jsonrpc';
 const HEADERS = { 'content-type': 'application/json', 'a2a-version': '1.0' };
 
 const [, , workload = '', subject = ''] = process.argv;
-if (['dropped', 'recorded', 'byHand'].includes(subject)) {
+if (!['none', 'off'].includes(subject)) {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   const idle = async () => {};
   const exporter = { export: (_: unknown, done: (result: { code: number }) => void) => done({ code: 0 }) };
   const processor = new SimpleSpanProcessor({ exporter: { ...exporter, forceFlush: idle, shutdown: idle } });
-  const sampler = subject === 'dropped' ? new AlwaysOffSampler() : new AlwaysOnSampler();
+  const sampler = subject.startsWith('dropped') ? new AlwaysOffSampler() : new AlwaysOnSampler();
   trace.setGlobalTracerProvider(new TracerProvider({ sampler, spanProcessors: [processor] }));
 }
 const agent = TRACED_AGENTS[workload];
 if (agent === undefined) throw new TypeError(`${workload} is no workload`);
-const tracing = subject === 'byHand' ? new HandMadeSpans(trace.getTracer('by hand')) : serverTracing();
+const tracing = /byHand/i.test(subject) ? new HandMadeSpans(trace.getTracer('by hand')) : serverTracing();
 const server = createA2AServer({ agent, logger: silentLogger, ...(subject !== 'none' && { tracing }) });
 const [method, end] =
   workload === 'stream'

@@ -3,7 +3,7 @@ import { median } from '../report/summary.js';
 import { ChildProgram } from '../run/child-program.js';
 
 /** Servers: without the option `tracing`, with it and no SDK, with a sampler, and with spans by the SDK alone. */
-const SUBJECTS = ['none', 'off', 'dropped', 'recorded', 'byHand'] as const;
+const SUBJECTS = ['none', 'off', 'dropped', 'droppedByHand', 'recorded', 'byHand'] as const;
 type Subject = (typeof SUBJECTS)[number];
 type Figures = Readonly<Record<Subject, number>>;
 
@@ -19,6 +19,8 @@ export interface TracingCost {
   /** Against `none`. */
   readonly off: number;
   readonly dropped: number;
+  /** The SDK alone, with the sampler. */
+  readonly droppedByHand: number;
   /** The cost of the recorded spans, by the cost of those that the SDK alone makes in the same places. */
   readonly recorded: number;
 }
@@ -55,6 +57,7 @@ export async function measureTracing(options: TracingCostOptions): Promise<reado
       micros: eachOf((subject) => of((round) => round[subject])),
       off: of(({ off, none }) => off / none),
       dropped: of(({ dropped, none }) => dropped / none),
+      droppedByHand: of(({ droppedByHand, none }) => droppedByHand / none),
       recorded: of(({ recorded, none }) => recorded - none) / of(({ byHand, none }) => byHand - none),
     });
   }
@@ -87,11 +90,12 @@ async function measureGeneration(
 }
 
 function eachOf<Value>(make: (subject: Subject) => Value): Record<Subject, Value> {
-  const [none, off, dropped, recorded, byHand] = SUBJECTS;
+  const [none, off, dropped, droppedByHand, recorded, byHand] = SUBJECTS;
   return {
     none: make(none),
     off: make(off),
     dropped: make(dropped),
+    droppedByHand: make(droppedByHand),
     recorded: make(recorded),
     byHand: make(byHand),
   };

@@ -36,6 +36,8 @@ export const OWN = {
   events: 'parley.stream.events',
   /** 1 for the first attempt of a turn. */
   attempt: 'parley.turn.attempt',
+  /** Seconds from the acceptance of the message to the call of its agent. */
+  queueWait: 'parley.turn.queue_wait',
   /** The span that was lost with its process, in the span that replaces it. */
   lostSpan: 'parley.lost.span_id',
   /** The trace of that span. */

@@ -80,16 +80,12 @@ export class ServerTracing implements HostExtension {
             // The application has no tracer here.
             if (traceparent === undefined) return method(request, contextWith(given, { traceparent: parent }));
             const make = () => method(request, contextWith(given, trail, span.spanContext().traceId));
-            const isAwaited = isAwaitedMessage(request);
             // With an engine, only a subscription makes spans after its first event, because it reads the storage.
             const readsWithin = !hasEngine || !('message' in request);
-            if (!span.isRecording()) {
-              if (isAwaited) waiting.drop(traceparent);
-              return passCall({ within, readsWithin }, make);
-            }
+            if (!span.isRecording()) return passCall({ within, readsWithin }, make);
             span.setAttribute(DRAFT.agentVersion, version).setAttribute(DRAFT.version, spoken);
             setRequestFacts(span, { request });
-            const over = isAwaited
+            const over = isAwaitedMessage(request)
               ? waiting.add(
                   { traceparent, method: name, parent },
                   isClean ? within : trace.setSpan(passing.readBaggage(given), span),

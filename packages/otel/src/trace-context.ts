@@ -2,6 +2,7 @@ import {
   type Baggage,
   type Context,
   createTraceState,
+  INVALID_TRACEID,
   isSpanContextValid,
   propagation,
   ROOT_CONTEXT,
@@ -98,8 +99,9 @@ export function spanContextOf({ traceparent, tracestate }: TraceContext): SpanCo
   return isSpanContextValid(found) ? found : undefined;
 }
 
-/** Returns the `traceparent` of a span; undefined for an invalid span. */
+/** Returns the `traceparent` of a span; undefined for that of a tracer without an SDK. */
 export function traceparentOf(span: SpanContext): string | undefined {
-  if (!isSpanContextValid(span)) return undefined;
+  // Those of other spans have been checked when they were read.
+  if (span.traceId === INVALID_TRACEID) return undefined;
   return `00-${span.traceId}-${span.spanId}-0${span.traceFlags & 1}`;
 }

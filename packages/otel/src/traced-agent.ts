@@ -1,6 +1,6 @@
 import { type Attributes, type Context, context, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { AgentExecutor, EventQueue, RequestContext } from 'parley-a2a';
-import { type TraceContext, type TurnTrace, turnTrace } from 'parley-a2a/kit';
+import { isSampled, type TraceContext, type TurnTrace, turnTrace } from 'parley-a2a/kit';
 import { failSpan } from './call-facts.js';
 import type { Content } from './content.js';
 import { DRAFT, OWN, STABLE } from './conventions.js';
@@ -36,6 +36,8 @@ export function tracedAgent(executor: AgentExecutor, options: TracedAgentOptions
   const name = turnName(agent);
   const begin = (turn: RequestContext, traces: TurnTrace | undefined, cause: TraceContext) => {
     const { taskId, contextId, message, attempt } = turn;
+    const now = turn.clock.now();
+    const acceptedAt = traces?.acceptedAt;
     const attributes = {
       ...agent,
       [DRAFT.operation]: 'invoke_agent',
@@ -43,13 +45,14 @@ export function tracedAgent(executor: AgentExecutor, options: TracedAgentOptions
       [DRAFT.conversation]: contextId,
       [DRAFT.messageId]: message.messageId,
       [OWN.attempt]: attempt,
+      ...(acceptedAt !== undefined && { [OWN.queueWait]: Math.max(0, now - acceptedAt) / 1_000 }),
     };
     const waited = cause.traceparent === undefined ? undefined : waiting.get(cause.traceparent);
     const parent = waited?.within ?? passing.readBaggage(cause);
     const links = linksTo(waited === undefined ? cause : undefined, traces?.before);
     const span = instruments.tracer.startSpan(name, { kind: SpanKind.INTERNAL, attributes, links }, parent);
     const traceparent = traceparentOf(span.spanContext());
-    if (traceparent !== undefined) traces?.begin(traceparent, turn.clock.now(), waited?.call);
+    if (traceparent !== undefined) traces?.begin(traceparent, now, waited?.call);
     return { span, traceparent, within: trace.setSpan(parent, span) };
   };
   // Maps the queue of `execute` to its wrapper, because `cancel` gets the same queue.
@@ -59,8 +62,8 @@ export function tracedAgent(executor: AgentExecutor, options: TracedAgentOptions
       if (!instruments.isTracing) return executor.execute(turn, events);
       const traces = turnTrace(turn);
       const cause = traces?.cause ?? { traceparent: turn.traceparent };
-      // A turn is not sampled if the call that waits for it is not.
-      if (cause.traceparent !== undefined && waiting.takeDropped(cause.traceparent))
+      // A turn is sampled if its call is, in every process that runs it.
+      if (cause.traceparent !== undefined && !isSampled(cause.traceparent))
         return runWithin(droppedContext(cause, passing), () => executor.execute(turn, events));
       const { span, traceparent, within } = begin(turn, traces, cause);
       // The application has no tracer here.

@@ -224,6 +224,17 @@ it('a span of an instrumentation of HTTP is enriched in the place of a second on
   ]);
 });
 
+it.each([true, false])('the turn of a dropped call is dropped (returnImmediately: %s)', async (returnImmediately) => {
+  const { url } = await served();
+  const client = await connect(url);
+  onTestFinished(() => client.close());
+  const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-00`;
+  const request = { message: message('hello'), configuration: { returnImmediately } };
+  const { task } = await client.sendMessage(request, { traceparent });
+  await client.waitFor(task?.id ?? '', { traceparent });
+  expect(spans()).toEqual([]);
+});
+
 it('a call that a sampler has dropped leaves no span of a lost attempt', () => {
   const cause = { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-00` };
   const attempt = { agent: '/', taskId: 't', contextId: 'c', messageId: 'm', attempt: 1, since: 1, fate: 'run' };
@@ -255,6 +266,34 @@ it('metrics have the durations of calls and turns, without ids', async () => {
   expect(inProgress.filter(({ attributes }) => attributes.agent === '/').map(({ value }) => value)).toEqual([0]);
   const labels = found.flatMap(({ dataPoints }) => dataPoints.flatMap(({ attributes }) => Object.keys(attributes)));
   expect(labels).not.toContain('a2a.task.id');
+});
+
+it('the span of a turn has the wait of its message behind another turn', async () => {
+  const gate = Promise.withResolvers<void>();
+  const server = createA2AServer({
+    agent: {
+      async execute({ text }, events) {
+        if (text !== 'ask') return events.complete();
+        await gate.promise;
+        await events.inputRequired('and?');
+      },
+    },
+    tracing: serverTracing(),
+    logger: silentLogger,
+  });
+  onTestFinished(() => server.close());
+  const client = await connect(server);
+  const configuration = { returnImmediately: true };
+  const { task } = await client.sendMessage({ message: message('ask'), configuration });
+  const next = { ...message('next'), taskId: task?.id ?? '' };
+  await client.sendMessage({ message: next, configuration });
+  const accepted = Date.now();
+  await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(accepted + 20), 30_000);
+  gate.resolve();
+  const turnOf = ({ messageId }: { readonly messageId: string }) =>
+    spans().find(({ kind, attributes }) => kind === SpanKind.INTERNAL && attributes['a2a.message.id'] === messageId);
+  await vi.waitFor(() => expect(turnOf(next)).toBeDefined(), 30_000);
+  expect(turnOf(next)?.attributes['parley.turn.queue_wait']).toBeGreaterThanOrEqual(0.02);
 });
 
 it('log lines have the ids of the active span', () => {

@@ -8,6 +8,7 @@ import type { AgentExtension } from '../model/agent-card.js';
 import { contentHash } from '../model/content-hash.js';
 import { isObject } from '../model/json.js';
 import type { Interceptor } from '../operations/interceptor.js';
+import type { Clock } from '../runtime/clock.js';
 import { IN_PROCESS } from '../runtime/in-process.js';
 import type { AgentTarget, CallAgent } from '../server/agent-call.js';
 import type { ServedTurn, TurnPorts } from '../server/turn-ports.js';
@@ -16,6 +17,8 @@ import type { HostExtension, HostView } from './host-extension.js';
 
 /** The most addresses by which an agent names itself in a chain. */
 const MOST_OWN = 5;
+/** Maximum wait of a canceled turn for the cancels of its calls, in ms. */
+const SETTLE_MS = 1_000;
 
 /** The settings and ports of the calls of a host. */
 interface AgentCallsPorts {
@@ -67,12 +70,7 @@ export class AgentCallsExtension implements HostExtension {
 
   /** Waits for the cancels that are under way. */
   async close(graceMs: number): Promise<void> {
-    const { clock } = this.#host ?? {};
-    if (clock === undefined || this.#canceling.size === 0) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const stopTimer = clock.after(graceMs, resolve);
-    await Promise.race([promise, Promise.allSettled([...this.#canceling])]);
-    stopTimer();
+    if (this.#host !== undefined) await settled(this.#canceling, this.#host.clock, graceMs);
   }
 
   #callsOf(turn: ServedTurn): CallAgent {
@@ -87,6 +85,9 @@ export class AgentCallsExtension implements HostExtension {
     const own = this.#placesOf(agent);
     const first = host.extensions.find(({ callInterceptor }) => callInterceptor)?.callInterceptor;
     let number = 0;
+    const canceling = new Set<Promise<void>>();
+    // The record of a canceled task contains the tokens that called agents tell in answer to their cancels.
+    turn.settleFirst(() => (canceling.size === 0 ? undefined : settled(canceling, clock, SETTLE_MS)));
     return (target, message, options = {}) => {
       checkArguments(target, message);
       number += 1;
@@ -110,14 +111,12 @@ export class AgentCallsExtension implements HostExtension {
         clock,
         random,
         logger,
-        canceling: (cancel) => this.#keep(cancel),
+        canceling: (cancel) => {
+          keep(cancel, this.#canceling);
+          keep(cancel, canceling);
+        },
       });
     };
-  }
-
-  #keep(cancel: Promise<void>): void {
-    this.#canceling.add(cancel);
-    void cancel.finally(() => this.#canceling.delete(cancel));
   }
 
   /** The id of an agent in this process. */
@@ -136,6 +135,24 @@ export class AgentCallsExtension implements HostExtension {
       .flatMap((mount) => [`${base}${mount.path}`, ...mount.interfaces(base).map(({ url }) => url)]);
     return placesOf(urls).slice(0, MOST_OWN);
   }
+}
+
+function keep(cancel: Promise<void>, canceling: Set<Promise<void>>): void {
+  canceling.add(cancel);
+  void cancel.finally(() => canceling.delete(cancel));
+}
+
+/** Resolves when the cancels have ended, at most after `ms`. A cancel may begin when another wait has ended. */
+async function settled(canceling: ReadonlySet<Promise<void>>, clock: Clock, ms: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const stopTimer = clock.after(ms, resolve);
+  const all = async () => {
+    while (canceling.size > 0) await Promise.allSettled(canceling);
+    resolve();
+  };
+  void all();
+  await promise;
+  stopTimer();
 }
 
 /** @throws TypeError naming the argument. Agents in JavaScript, and models, leave arguments out. */

@@ -37,6 +37,8 @@ export interface ServedTurn {
   readonly question: Message | undefined;
   /** The records of earlier attempts of this turn. */
   previousEvents(): Promise<readonly LogRecord[]>;
+  /** Sets a function with the work that a canceled turn waits for. It returns undefined if there is none. */
+  settleFirst(settled: () => Promise<void> | undefined): void;
   /** For `turnCourse`. */
   readonly course: TurnCourseOptions;
   /** The tokens of the turn and the rest of its budgets. */

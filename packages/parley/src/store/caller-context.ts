@@ -19,6 +19,8 @@ export interface CallerContext {
   readonly extensions: readonly string[];
   readonly acceptedOutputModes?: readonly string[];
   readonly version: string;
+  /** ms since the epoch. Absent in turns of older versions. */
+  readonly acceptedAt?: number;
   readonly requestMetadata?: JsonObject;
   readonly traceparent?: string;
   /** Both are stored only by a server with tracing. */

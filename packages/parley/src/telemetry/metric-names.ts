@@ -51,13 +51,13 @@ export const METRICS = {
   },
   // Parley's own.
   /**
-   * Further messages of a task do not count.
-   * @attributes `agent`
+   * `again`: after a crash or a hand-over. The time includes earlier attempts.
+   * @attributes `agent`, `attempt`: `first`, `again`
    */
   queueWait: {
     name: 'a2a.server.queue.wait',
     unit: 's',
-    description: 'Time from the storing of a new task to the call of its agent',
+    description: 'Time from the acceptance of a message to the call of its agent',
     ...buckets(WAIT_SECONDS),
   },
   /**

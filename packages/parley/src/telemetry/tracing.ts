@@ -12,10 +12,12 @@ export function traceIdIn(traceparent: string | undefined): string | undefined {
 
 /** True if the trace of a `traceparent` is recorded (W3C Trace Context §3.2.2.5.1). */
 export function isSampled(traceparent: string | undefined): traceparent is string {
-  return traceparent !== undefined && (Number.parseInt(traceparent.slice(FLAGS_AT), 16) & 1) === 1;
+  return traceparent !== undefined && ODD.has(traceparent.charAt(LAST_FLAG_AT));
 }
 
-const FLAGS_AT = '00-'.length + 32 + '-'.length + 16 + '-'.length;
+const ODD: ReadonlySet<string> = new Set('13579bdf');
+/** The last digit of the flags. */
+const LAST_FLAG_AT = '00-'.length + 32 + '-'.length + 16 + '-'.length + 1;
 
 const TRACEPARENT = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}/;
 

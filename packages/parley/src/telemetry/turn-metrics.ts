@@ -5,7 +5,7 @@ import { METRICS } from './metric-names.js';
 export interface TurnTime {
   readonly agent: string;
   /**
-   * - `queueWait`: from the message to the call of the agent, if the time of the message is known
+   * - `queueWait`: from the acceptance of the message to the call of the agent
    * - `firstEvent`: from that call to the first output, or to the end of the turn
    * - `taskDuration`: from that call until this process no longer writes the turn
    */
@@ -13,6 +13,8 @@ export interface TurnTime {
   readonly ms: number;
   /** With `taskDuration`: the last state in lower case, or `lost`. */
   readonly outcome?: string;
+  /** With `queueWait`. */
+  readonly attempt?: 'first' | 'again';
 }
 
 /** Times of turns. */
@@ -32,11 +34,12 @@ export class TurnMetrics {
     };
   }
 
-  record({ agent, time, ms, outcome }: TurnTime): void {
-    const key = outcome === undefined ? agent : `${agent}\n${outcome}`;
+  record({ agent, time, ms, outcome, attempt }: TurnTime): void {
+    const detail = outcome ?? attempt;
+    const key = detail === undefined ? agent : `${agent}\n${detail}`;
     let attributes = this.#attributes.get(key);
     if (attributes === undefined) {
-      attributes = outcome === undefined ? { agent } : { agent, outcome };
+      attributes = { agent, ...(outcome !== undefined && { outcome }), ...(attempt !== undefined && { attempt }) };
       this.#attributes.set(key, attributes);
     }
     for (const histogram of this.#histograms[time]) histogram.record(ms / 1_000, attributes);

@@ -296,7 +296,7 @@ export class Authorizations {
 
   /** Accepts the message again in the same commit that marks the key as used, unless it is used already. */
   async #resume(received: Received, usedAs: string): Promise<string | undefined> {
-    const { storage, limits } = this.#context;
+    const { storage, limits, clock } = this.#context;
     const { asked, reply } = received;
     const { scope, taskId, messageId, caller, asks, turn, attempt } = asked;
     const key = { scope, id: taskId };
@@ -310,7 +310,7 @@ export class Authorizations {
       const outcome = await storage.accept({
         scope,
         message,
-        caller: { ...caller, resumes, ...(sealedReply !== undefined && { sealedReply }) },
+        caller: { ...caller, resumes, acceptedAt: clock.now(), ...(sealedReply !== undefined && { sealedReply }) },
         task: { id: taskId },
         claim: this.#context.node.lease,
         idempotency: { key: usedAs, digest: '', ttlMs: limits.waitingExpiryMs, isLasting: true },

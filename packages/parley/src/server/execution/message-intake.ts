@@ -104,7 +104,9 @@ export class MessageIntake {
     if (webhook && !this.#push) throw new PushNotificationNotSupportedError();
     const pushConfig = webhook && this.#push?.ofMessage(webhook, context.version);
     const scope: Scope = { agent, tenant: request.tenant ?? '', owner: context.user?.id ?? null };
+    const now = clock.now();
     const caller = callerContext(request, context, limits.listItems);
+    caller.acceptedAt = now;
     const isTraced = this.#context.turnPorts.tracing?.isOn === true;
     if (isTraced) addTraceState(caller, context);
     const key = this.#idempotency.keyOf(scope, request.message);
@@ -121,10 +123,10 @@ export class MessageIntake {
     const task = {
       id: taskId,
       contextId,
-      status: { state: 'TASK_STATE_SUBMITTED' as const, timestamp: timestampAt(clock.now()) },
+      status: { state: 'TASK_STATE_SUBMITTED' as const, timestamp: timestampAt(now) },
       history: [{ ...message, taskId, contextId }],
       // Deliveries of the task may be sent before the first event of its agent.
-      ...(isTraced && isSampled(context.traceparent) && { metadata: callTrace(context.traceparent, clock.now()) }),
+      ...(isTraced && isSampled(context.traceparent) && { metadata: callTrace(context.traceparent, now) }),
     };
     return { ...received, taskId, task };
   }

@@ -65,6 +65,7 @@ export class TurnContext implements RequestContext {
   #callAgent: CallAgent | undefined;
   #patience: TurnPatience | undefined;
   #tokens: TurnTokens | undefined;
+  #settled: (() => Promise<void> | undefined) | undefined;
 
   constructor(context: EngineContext, turn: ContextTurn, claim: Claim | undefined) {
     this.#context = context;
@@ -244,6 +245,11 @@ export class TurnContext implements RequestContext {
     return this.#patience;
   }
 
+  /** Resolves when work has settled that a canceled turn waits for. Undefined if there is none. */
+  get settled(): Promise<void> | undefined {
+    return this.#settled?.();
+  }
+
   /** Aborts the signal of the agent. */
   abort(reason: Error): void {
     this.#aborted ??= { reason };
@@ -289,6 +295,9 @@ export class TurnContext implements RequestContext {
       attempt: this.attempt,
       question: last?.role === 'ROLE_AGENT' ? last : undefined,
       previousEvents: () => this.previousEvents(),
+      settleFirst: (settled) => {
+        this.#settled = settled;
+      },
       course,
       tokens: {
         addCalled: (...called) => this.#counted.addCalled(...called),

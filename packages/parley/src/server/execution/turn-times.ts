@@ -1,7 +1,6 @@
 import type { StreamResponse } from '../../model/stream-response.js';
-import type { Task } from '../../model/task.js';
 import type { TaskState } from '../../model/task-state.js';
-import { statusTime } from '../../task/status-time.js';
+import type { Claim } from '../../store/held-turn.js';
 import type { TurnPorts } from '../turn-ports.js';
 import { announcedState } from './agent-event.js';
 import type { EngineContext } from './engine-context.js';
@@ -15,15 +14,17 @@ export class TurnTimes {
   #hasAnswered = false;
   #lastState: TaskState = 'TASK_STATE_WORKING';
 
-  /** Called just before the agent. `task` is absent for a draft. */
-  constructor(context: EngineContext, meter: NonNullable<TurnPorts['meter']>, task: Task | undefined) {
+  /** Called just before the agent. `claim` is absent for a draft, which does not wait. */
+  constructor(context: EngineContext, meter: NonNullable<TurnPorts['meter']>, claim: Claim | undefined) {
     const { clock, agent } = context;
     this.#context = context;
     this.#meter = meter;
     this.#begunAt = clock.monotonic();
-    // Only the status of a new task has the time of its message.
-    if (task?.status.state !== 'TASK_STATE_SUBMITTED') return;
-    meter({ agent, time: 'queueWait', ms: Math.max(0, clock.now() - statusTime(task.status)) });
+    const acceptedAt = claim?.caller.acceptedAt;
+    if (claim === undefined || acceptedAt === undefined) return;
+    const attempt = claim.attempt === 1 ? 'first' : 'again';
+    // Another process, with another clock, may have accepted the message.
+    meter({ agent, time: 'queueWait', ms: Math.max(0, clock.now() - acceptedAt), attempt });
   }
 
   /** Called when the agent has published an event. */

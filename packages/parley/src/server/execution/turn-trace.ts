@@ -11,14 +11,17 @@ import { isSampled, type LostAttempt, type TraceContext, type WaitingCall } from
 export class TurnTrace {
   /** The trace context of the message. */
   readonly cause: TraceContext;
+  /** The acceptance of the message, in ms since the epoch. Absent for a draft, which does not wait. */
+  readonly acceptedAt: number | undefined;
   /** The `traceparent` of the attempt before, or of the turn before. */
   before: string | undefined;
   #own: string | undefined;
   #state: TaskState | undefined;
   #note: { readonly since: number; readonly call: WaitingCall | undefined } | undefined;
 
-  constructor(caller: CallerContext, metadata: JsonObject | undefined) {
+  constructor(caller: CallerContext, metadata: JsonObject | undefined, isDraft = false) {
     this.cause = causeOf(caller);
+    this.acceptedAt = isDraft ? undefined : caller.acceptedAt;
     const last = attemptTrace(metadata);
     // A new task contains the trace of its call.
     if (last !== undefined && last.attempt > 0) this.before = last.traceparent;

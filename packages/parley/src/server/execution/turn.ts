@@ -117,7 +117,8 @@ export class Turn implements EventSink, WrittenTurn {
     this.taskId = origin.task.id;
     this.contextId = origin.task.contextId ?? '';
     this.message = addressed(origin.message, origin.task);
-    if (context.turnPorts.tracing?.isOn === true) this.trace = new TurnTrace(this.caller, origin.task.metadata);
+    if (context.turnPorts.tracing?.isOn === true)
+      this.trace = new TurnTrace(this.caller, origin.task.metadata, 'draft' in start);
     if ('claim' in start) {
       this.#state = 'claimed';
       this.callerKey = start.callerKey;
@@ -357,7 +358,7 @@ export class Turn implements EventSink, WrittenTurn {
     const { executor, ids, uncaughtErrors, logger, turnPorts } = this.#context;
     const context = new TurnContext(this.#context, this, this.#claim);
     this.#agentContext = context;
-    if (turnPorts.meter !== undefined) this.#times = new TurnTimes(this.#context, turnPorts.meter, this.#claim?.task);
+    if (turnPorts.meter !== undefined) this.#times = new TurnTimes(this.#context, turnPorts.meter, this.#claim);
     this.#agent = new AgentRun({
       taskId: this.taskId,
       executor,
@@ -377,11 +378,17 @@ export class Turn implements EventSink, WrittenTurn {
     running.then(
       (end) => {
         if (end === NO_ANSWER) this.#tellEmpty();
-        this.advance('returned');
+        this.#agentEnded(context, 'returned');
       },
-      (error: unknown) => this.advance(inputOfThrown(error), { error }),
+      (error: unknown) => this.#agentEnded(context, inputOfThrown(error), { error }),
     );
     this.advance('suspended');
+  }
+
+  #agentEnded(context: TurnContext, input: TurnInput, given?: Given): void {
+    const settled = this.#state === 'canceling' ? context.settled : undefined;
+    if (settled === undefined) this.advance(input, given);
+    else void settled.then(() => this.advance(input, given));
   }
 
   #tellEmpty(): void {
