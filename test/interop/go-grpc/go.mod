@@ -3,7 +3,7 @@ module peer
 go 1.24.4
 
 require (
-	github.com/a2aproject/a2a-go/v2 v2.0.0
+	github.com/a2aproject/a2a-go/v2 v2.4.0
 	google.golang.org/grpc v1.73.0
 )
 
