@@ -29,6 +29,6 @@ async function build(folder, program) {
     if (code === 0) return undefined;
     return `it could not be built; see whether Go is 1.24 or newer and reaches its module proxy. ${output.trim()}`;
   } catch {
-    return 'there is no Go on the path; install Go 1.24 or newer to run them.';
+    return 'there is no Go on the path; install Go 1.25 or newer to run them.';
   }
 }

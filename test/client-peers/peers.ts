@@ -21,8 +21,6 @@ export type Fault =
   | 'breaks off refused streams'
   /** Webhooks are found by their task only; over HTTP+JSON they are neither listed nor removed. */
   | 'confuses webhooks'
-  /** In JSON a webhook has the members of an earlier draft. It lies in `config`, and that of a message is not read. */
-  | 'nests webhooks in JSON'
   /** A message to a finished task is called wrong, or fails by itself. A subscription to it finds no task. */
   | 'misnames ended tasks';
 
@@ -41,7 +39,7 @@ export const PEERS = {
   'Go SDK': {
     command: [GO_1_0],
     version: '1.0',
-    faults: ['nests webhooks in JSON', 'misnames ended tasks'],
+    faults: ['misnames ended tasks'],
   },
   'Python SDK 0.3': {
     command: [PYTHON_0_3, '-B', server('python_0_3.py')],

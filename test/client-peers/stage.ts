@@ -14,6 +14,5 @@ export interface Stage {
 /** True if the server has this fault over this binding. */
 export function hasFault({ peer, binding }: Pick<Stage, 'peer' | 'binding'>, fault: Fault): boolean {
   if (fault === 'breaks off refused streams' && binding !== 'HTTP+JSON') return false;
-  if (fault === 'nests webhooks in JSON' && binding === 'GRPC') return false;
   return peer.faults?.includes(fault) === true;
 }

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 export function hasGo(): boolean {
   try {
     const [, minor] = /go1\.(\d+)/.exec(execFileSync('go', ['version'], { encoding: 'utf8' })) ?? [];
-    return Number(minor) >= 24;
+    return Number(minor) >= 25;
   } catch {
     return false;
   }

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -162,4 +164,58 @@ if (cluster.isWorker) {
     expect(stderr).toContain('no configuration');
     expect(stderr).toContain('The first worker ended with 1 before it listened');
   });
+
+  it('a taken port: listen rejects with the remedy, and a second attempt has workers', LONG, async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    await using server = await CountingServer.listening(newFile(), '', `${port},0`);
+    taken.close();
+    const remedy = 'another process has the port. Stop it, or listen on another port; port 0 is a free one';
+    await server.running.told(
+      new RegExp(`^EADDRINUSE: Cannot listen on 127\\.0\\.0\\.1:${port} \\(EADDRINUSE\\): ${remedy}$`, 'm'),
+    );
+    await expectWhole(server, await server.count(3), 3);
+    expect(server.pids.workers).toHaveLength(2);
+  });
+
+  it('a signal while the workers start: all end, and listen rejects', LONG, async () => {
+    const gate = join(folder.path, 'gate');
+    const module = firstModule(
+      'slow-start.mjs',
+      `import cluster from 'node:cluster';
+import { existsSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+if (cluster.isWorker) {
+  console.log('starts');
+  while (!existsSync(${JSON.stringify(gate)})) await setTimeout(10);
+}
+`,
+    );
+    await using running = listeningProgram(newFile(), '2', module);
+    await running.printed(/^starts$/m);
+    const all = childrenOf(running.process.pid);
+    running.process.kill('SIGTERM');
+    writeFileSync(gate, '');
+    const { stdout, stderr } = await running.ended;
+    expect({ stdout, stderr }).toEqual({
+      stdout: 'starts\nclosed\n',
+      stderr: expect.stringContaining('The server was closed before its workers listened'),
+    });
+    expect(all.every(isGone)).toBe(true);
+  });
+
+  it(
+    'a worker that ends at once is started again after a growing delay, while the other one answers',
+    LONG,
+    async () => {
+      const module = firstModule('ends.mjs', "if (process.env.WORKER_SLOT === '1') process.exit(3);\n");
+      await using running = listeningProgram(newFile(), '2', module);
+      const url = await running.printed(/^URL: (\S+)$/m);
+      for (const delay of [100, 200, 400])
+        await running.told(new RegExp(`ended with code 3; another one starts in ${delay} ms`));
+      expect((await fetch(`${url}/healthz`)).status).toBe(200);
+      expect((await running.stop()).code).toBe(0);
+    },
+  );
 });

@@ -112,6 +112,32 @@ export function pushConfigurationsContract(open: OpenStorage): void {
       );
     });
 
+    it('are read as they are now, after each way to change them', async () => {
+      const { storage } = tested;
+      const { push } = storage;
+      const url = async (scope = ALICE, taskId = 't1') => (await push.config(scope, taskId, 'a'))?.url;
+      const { taskId: _, ...pushConfig } = config('a');
+      await TaskPlay.begin(tested, 't1', { pushConfig });
+      expect([await url(), await url()]).toEqual([pushConfig.url, pushConfig.url]);
+      expect(await url({ ...ALICE, owner: 'bob' })).toBeUndefined();
+      await push.putConfig(ALICE, config('a', { url: 'https://put.test/' }));
+      expect(await url()).toBe('https://put.test/');
+      const next = { ...pushConfig, url: 'https://accepted.test/' };
+      await storage.accept(acceptance(said('next'), 't1', { pushConfig: next }));
+      expect(await url()).toBe('https://accepted.test/');
+      const to = config('a', { url: 'https://rewritten.test/' });
+      const from = (await push.config(ALICE, 't1', 'a')) as typeof to;
+      await push.rewriteConfig({ key: { scope: ALICE, id: 't1' }, configId: 'a' }, { from, to });
+      expect(await url()).toBe('https://rewritten.test/');
+      await push.deleteConfig(ALICE, 't1', 'a');
+      expect(await url()).toBeUndefined();
+      await storage.create(ALICE, newTask(tested, 't2'));
+      await push.putConfig(ALICE, { ...config('a'), taskId: 't2' });
+      expect(await url(ALICE, 't2')).toBeDefined();
+      await storage.delete(ALICE, 't2');
+      expect(await url(ALICE, 't2')).toBeUndefined();
+    });
+
     it('need their task (Spec §3.1.8)', async () => {
       const { storage } = tested;
       expect(await storage.push.putConfig(ALICE, config('a'))).toBe('not-found');

@@ -1,5 +1,4 @@
-import { availableParallelism } from 'node:os';
-import { Workers } from 'parley-a2a/workers';
+import { WORKER_COUNT_RULE, Workers, workerCount } from 'parley-a2a/workers';
 import type { Invocation } from '../command-line/invocation.js';
 import { databaseUrl, isShared } from '../database/backends.js';
 import { usageError } from '../failure/cli-error.js';
@@ -11,7 +10,7 @@ import { type ListeningAgent, logLevelOf, tellListening, untilStopped } from './
  * @throws CliError for an invalid number.
  */
 export async function serveWorkers({ settings, output }: Invocation): Promise<number> {
-  const count = workerCount(settings.text('workers'));
+  const count = countOf(settings.text('workers'));
   const database = databaseUrl(settings);
   if (!isShared(database) && settings.setting('metrics-port')?.source === 'flag') {
     const hint = '/metrics on the common port has the figures of all workers';
@@ -43,10 +42,9 @@ export async function serveWorkers({ settings, output }: Invocation): Promise<nu
   return 0;
 }
 
-/** Parses the number of workers; `max` is one per core. */
-function workerCount(text: string | undefined): number {
-  const count = text === 'max' ? availableParallelism() : Number(text);
-  if (!Number.isInteger(count) || count < 1 || count > 256)
-    throw usageError(`--workers is 1 to 256, or max, not "${text}"`);
+/** Parses the number of workers. */
+function countOf(text: string | undefined): number {
+  const count = workerCount(text === 'max' ? text : Number(text));
+  if (count === undefined) throw usageError(`--workers ${WORKER_COUNT_RULE}, not "${text}"`);
   return count;
 }

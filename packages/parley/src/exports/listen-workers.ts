@@ -1,27 +1,21 @@
 import cluster from 'node:cluster';
-import { availableParallelism } from 'node:os';
 import type { AgentServer, BoundServer, CloseTimes } from '../adapters/node/agent-server.js';
 import type { BoundAddress } from '../adapters/node/http-server.js';
 import { OptionsError } from '../errors/options-error.js';
 import { checkOptions } from '../options/check-options.js';
-import { closed, eitherOf, nonEmpty, type OptionSchemas } from '../options/option-schemas.js';
+import { closed, custom, nonEmpty, type OptionSchemas } from '../options/option-schemas.js';
 import * as Type from '../options/option-types.js';
 import type { TaskStorage } from '../store/task-storage.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { ListenOptions } from './node.js';
 import { type ServedDatabase, servedDatabases } from './served-database.js';
-import { SLOT, workUntilStop } from './worker-pool.js';
+import { SLOT, tellFailure, workUntilStop } from './worker-pool.js';
 import { workerProcess } from './worker-process.js';
-import { Workers } from './workers.js';
+import { WORKER_COUNT_RULE, Workers, workerCount } from './workers.js';
 
 const schemas: OptionSchemas<ListenOptions> = {
   host: Type.Optional(nonEmpty),
-  workers: Type.Optional(
-    eitherOf(
-      [Type.Integer({ minimum: 1, maximum: 256 }), Type.String({ enum: ['max'] })],
-      'must be a whole number from 1 to 256, or max',
-    ),
-  ),
+  workers: Type.Optional(custom((value) => workerCount(value) !== undefined, WORKER_COUNT_RULE)),
 };
 
 /** Times of workers that a reload replaces: those of `close`. */
@@ -55,7 +49,7 @@ export async function listenWith(
 ): Promise<{ readonly url: string }> {
   const { host = '127.0.0.1', workers = 1 } = checkOptions({ subject: 'listen', schema: closed(schemas), options });
   const { server } = listening;
-  const count = workers === 'max' ? availableParallelism() : workers;
+  const count = workerCount(workers) ?? 1;
   const place = { host, port };
   if (count === 1) return server.listen(place);
   if (process.versions.bun !== undefined || 'Deno' in globalThis) throw wrong('need Node.js. Leave them out here');
@@ -67,6 +61,12 @@ export async function listenWith(
   if (!cluster.isPrimary || process.argv[1] === undefined)
     throw wrong('run the file of the program again. This process is a worker already, or has no file');
   return lead(listening, place, count);
+}
+
+/** After a failure to listen, the program can try again. */
+function freeWorkers(error: unknown): never {
+  isTaken = false;
+  throw error;
 }
 
 /** Starts the workers, from the first process. Its server gives its storage up. */
@@ -84,7 +84,7 @@ async function lead(
       isTaken = true;
       if (database !== undefined) await storage?.close();
       if (!isClosed) workers = new Workers({ count, database, server: number, reload: RELOAD, logger, notes: logger });
-      const bound = (await workers?.start()) as BoundServer | undefined;
+      const bound = (await workers?.start().catch(freeWorkers)) as BoundServer | undefined;
       if (bound === undefined) throw new Error('The server was closed before its workers listened');
       // The workers open their audit log again, as this process does.
       if (process.listenerCount('SIGHUP') > 0) process.on('SIGHUP', forward);
@@ -104,7 +104,10 @@ async function work({ server, number }: ListeningServer, place: BoundAddress): P
   const { storage } = workerProcess;
   if (storage !== undefined && workerProcess.server !== number)
     throw wrong('need a program that makes the same servers in each process');
-  const { url } = await server.listen(place);
+  const { url } = await server.listen(place).catch(async (error: unknown) => {
+    await tellFailure(error);
+    return freeWorkers(error);
+  });
   workUntilStop(server.bound).then(async (times) => {
     const closed = server.close(times);
     // The application ends as in a process of its own. A supervisor sends its signal to the first process alone.

@@ -309,7 +309,7 @@ const NAMES = {
     'toolQuestions',
   ],
   validation: ['violationsOf'],
-  workers: ['REPLACES', 'SLOT', 'Workers', 'workUntilStop', 'workerStorage'],
+  workers: ['REPLACES', 'SLOT', 'WORKER_COUNT_RULE', 'Workers', 'workUntilStop', 'workerCount', 'workerStorage'],
 };
 
 it.each([

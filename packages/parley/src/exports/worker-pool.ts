@@ -5,7 +5,9 @@ import { nextDelay } from './restart-delay.js';
 /** Messages between the first process and its workers. */
 interface FromWorker {
   /** Facts for the application of the first process. */
-  readonly listening: unknown;
+  readonly listening?: unknown;
+  /** The reason why it does not listen. */
+  readonly failed?: { readonly message: string; readonly code?: unknown };
 }
 interface ToWorker {
   readonly stop: CloseTimes;
@@ -62,15 +64,21 @@ export class WorkerPool {
   /**
    * Starts the first worker, and the others when it listens, so that one migrates the tables. Resolves to the facts of
    * the first worker, or to undefined if `close` was called before it listened.
-   * @throws Error if the first worker ends before it listens. Its output has the reason.
+   * @throws Error if the first worker ends before it listens, with the reason that it tells. Otherwise its output has
+   * the reason.
    */
   async start(): Promise<unknown> {
     if (this.#stopping !== undefined) return undefined;
     const first = this.#fork(0);
     const facts = await new Promise<unknown>((resolve, reject) => {
-      onListening(first, resolve);
+      let failed: FromWorker['failed'];
+      onMessage(first, (message) => {
+        failed = message.failed ?? failed;
+        if (message.listening !== undefined) resolve(message.listening);
+      });
       first.once('exit', (code, signal) => {
         if (this.#stopping !== undefined) resolve(undefined);
+        else if (failed !== undefined) reject(Object.assign(new Error(failed.message), { code: failed.code }));
         else reject(new Error(`The first worker ended with ${signal ?? code} before it listened. Its output says why`));
       });
     });
@@ -190,10 +198,21 @@ function workers(): readonly Worker[] {
   return Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
 }
 
-function onListening(worker: Worker, call: (facts: unknown) => void): void {
-  worker.on('message', (message: Partial<FromWorker> | null) => {
-    if (message?.listening !== undefined) call(message.listening);
+function onListening(worker: Worker, call: () => void): void {
+  onMessage(worker, ({ listening }) => {
+    if (listening !== undefined) call();
   });
+}
+
+function onMessage(worker: Worker, call: (message: FromWorker) => void): void {
+  worker.on('message', (message: FromWorker | null) => call(message ?? {}));
+}
+
+/** In a worker: tells the first process why it does not listen. */
+export async function tellFailure(error: unknown): Promise<void> {
+  const { message, code } = Object(error) as { readonly message?: string; readonly code?: unknown };
+  const failed = { message: message ?? String(error), ...(typeof code === 'string' && { code }) };
+  await new Promise((resolve) => process.send?.({ failed } satisfies FromWorker, resolve));
 }
 
 /** In a worker: tells the first process that it listens. Resolves when this worker has to stop. */

@@ -98,16 +98,18 @@ export class StorageProcess {
     if (!hasEnded(child)) this.#replaceAtEnd(child);
   }
 
-  /** Closes the storage, after the workers. */
+  /** Closes the storage, after the workers. Several calls end together. */
   async close(): Promise<void> {
     this.#isStopping = true;
     clearTimeout(this.#timer);
     const child = this.#child;
     if (child !== undefined && !hasEnded(child)) {
       const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-      // A process that does not listen to messages yet learns of the end of the channel.
-      child.send('stop' satisfies ToStorage, () => {});
-      child.disconnect();
+      if (child.connected) {
+        child.send('stop' satisfies ToStorage, () => {});
+        // A process that does not listen to messages yet learns of the end of the channel.
+        child.disconnect();
+      }
       await ended;
     }
     if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import type { CloseTimes } from '../adapters/node/agent-server.js';
 import { parseDatabaseUrl } from '../store/database-url.js';
 import type { TaskStorage } from '../store/task-storage.js';
@@ -10,6 +11,17 @@ import { workerProcess } from './worker-process.js';
 import { StorageProcess } from './worker-storage.js';
 
 export { REPLACES, SLOT, workUntilStop } from './worker-pool.js';
+
+const MOST_WORKERS = 256;
+
+/** The rule for a number of workers, for errors. */
+export const WORKER_COUNT_RULE = `must be a whole number from 1 to ${MOST_WORKERS}, or max`;
+
+/** Returns a number of workers, `max` as one for each core. Undefined for a value that breaks the rule. */
+export function workerCount(value: unknown): number | undefined {
+  const count = value === 'max' ? Math.min(MOST_WORKERS, availableParallelism()) : value;
+  return Number.isInteger(count) && 1 <= Number(count) && Number(count) <= MOST_WORKERS ? Number(count) : undefined;
+}
 
 /** Options of workers. */
 interface WorkersOptions {

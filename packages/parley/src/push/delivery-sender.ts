@@ -18,6 +18,7 @@ import type { OperatorHeaders } from './operator-headers.js';
 import { PushTally } from './push-tally.js';
 import { type DeliveryEnd, deliverQueue } from './queue-delivery.js';
 import { QueueHold } from './queue-hold.js';
+import { SettlementGroup } from './settlements.js';
 
 /** Ports and limits of a sender. */
 interface DeliverySenderOptions {
@@ -70,6 +71,7 @@ export class DeliverySender {
   readonly #lanes: HostLanes;
   readonly #tally: PushTally;
   readonly #due: DueTimes;
+  readonly #group: SettlementGroup;
   readonly #running = new Set<Promise<void>>();
   readonly #holds = new Set<QueueHold>();
   #unsubscribe: (() => void) | undefined;
@@ -89,6 +91,7 @@ export class DeliverySender {
     // Within this time a claimed queue of this process is settled or postponed.
     this.#tally = new PushTally(policy.timeoutMs + leaseMs);
     this.#due = new DueTimes(clock, () => this.#ask());
+    this.#group = new SettlementGroup(clock);
   }
 
   /** The current metrics of this process. */
@@ -206,6 +209,7 @@ export class DeliverySender {
         leaseMs,
         random,
         clock,
+        group: this.#group,
         isStopping: () => this.#isStopped || hold.signal.aborted,
         isCurrent: () => this.#isCurrent(claim),
         send: calls.send,

@@ -4,11 +4,19 @@ import { PROTOCOL_VERSIONS } from '../codec/protocol-versions.js';
 import type { DeliveryClaim, DeliveryOutcome } from '../store/push-storage.js';
 import { DEFAULT_DELIVERY_POLICY } from './delivery-policy.js';
 import { deliverQueue } from './queue-delivery.js';
+import { SettlementGroup } from './settlements.js';
 
 const scope = { agent: 'a', tenant: '', owner: 'o' };
 
-function delivery(count: number, answer: (sent: number) => number = () => 204, codec: object = {}) {
-  const clock = new ManualClock();
+interface DeliveryWorld {
+  readonly answer?: (sent: number) => number | Promise<number>;
+  readonly codec?: object;
+  readonly clock?: ManualClock;
+  readonly group?: SettlementGroup;
+}
+
+function delivery(count: number, world: DeliveryWorld = {}) {
+  const { answer = () => 204, codec, clock = new ManualClock(), group = new SettlementGroup(clock) } = world;
   const settled: DeliveryOutcome[] = [];
   const waiting: ((held: boolean) => void)[] = [];
   const sent: number[] = [];
@@ -44,55 +52,77 @@ function delivery(count: number, answer: (sent: number) => number = () => 204, c
     leaseMs: 60_000,
     random: () => 0.5,
     clock,
+    group,
     isStopping: () => false,
     isCurrent: async () => true,
     send: async ({ seq }) => {
       sent.push(seq);
-      return { kind: 'answer', status: answer(seq) };
+      return { kind: 'answer', status: await answer(seq) };
     },
   });
   const through = () => settled.map((outcome) => (outcome.kind === 'delivered' ? outcome.through : outcome.kind));
-  return { clock, sent, waiting, through, end };
+  return { clock, group, sent, waiting, through, end };
 }
 
-it('sends on while a settlement is under way, up to eight records; the next one takes them together', async () => {
-  const { clock, sent, waiting, through, end } = delivery(20);
+/** Answers no request from this record on. */
+const silentFrom = (first: number) => (seq: number) => (seq < first ? 204 : new Promise<number>(() => {}));
+
+it('settles eight records together, and sends on meanwhile, up to sixteen', async () => {
+  const { clock, sent, waiting, through, end } = delivery(40);
   await clock.settle();
-  expect([sent.length, through()]).toEqual([9, [1]]);
+  expect([sent.length, through()]).toEqual([17, [8]]);
   waiting.shift()?.(true);
   await clock.settle();
-  expect(through()).toEqual([1, 8]);
-  for (let turns = 0; turns < 9; turns += 1) {
+  expect(through()).toEqual([8, 16]);
+  for (let turns = 0; turns < 5; turns += 1) {
     waiting.shift()?.(true);
     await clock.settle();
   }
-  expect(await end).toMatchObject({ delivered: 20, held: true });
-  expect(through().at(-1)).toBe(20);
+  expect(await end).toMatchObject({ delivered: 40, held: true });
+  expect(through().at(-1)).toBe(40);
 });
 
-it('ends soon after the queue is lost to another holder', async () => {
-  const { clock, sent, waiting, end } = delivery(20);
+it('settles fewer records after 100 ms, while the receiver does not answer the next one', async () => {
+  const { clock, through } = delivery(3, { answer: silentFrom(3) });
+  await clock.settle();
+  expect(through()).toEqual([]);
+  await clock.advance(100);
+  expect(through()).toEqual([2]);
+});
+
+it('settles with another queue of the same sender', async () => {
+  const slow = delivery(3, { answer: silentFrom(3) });
+  const { clock, group } = slow;
+  await clock.settle();
+  const quick = delivery(1, { clock, group });
+  await clock.settle();
+  expect([slow.through(), quick.through()]).toEqual([[2], [1]]);
+});
+
+it('settles nothing more after the queue is lost to another holder', async () => {
+  const { clock, sent, waiting, through, end } = delivery(40);
   await clock.settle();
   waiting.shift()?.(false);
   expect(await end).toMatchObject({ held: false });
-  expect(sent.length).toBeLessThanOrEqual(9);
+  await clock.advance(1_000);
+  expect([sent.length, through()]).toEqual([17, [8]]);
 });
 
 it('settles all that was acknowledged before it settles a failure', async () => {
-  const { clock, waiting, through, end } = delivery(5, (seq) => (seq === 4 ? 500 : 204));
+  const { clock, waiting, through, end } = delivery(5, { answer: (seq) => (seq === 4 ? 500 : 204) });
   for (let turns = 0; turns < 6; turns += 1) {
     await clock.settle();
     waiting.shift()?.(true);
   }
   expect(await end).toMatchObject({ delivered: 3, failure: { attempts: 1 } });
-  expect(through()).toEqual([1, 3, 'retry']);
+  expect(through()).toEqual([3, 'retry']);
 });
 
 it.each([
   ['an event', { encodeEvent: unwritable }],
   ['a task', { notification: { mediaType: 'application/json', encodeTask: unwritable } }],
 ])('gives up one record if %s cannot be written', async (_, codec) => {
-  const { clock, sent, waiting, through, end } = delivery(1, undefined, codec);
+  const { clock, sent, waiting, through, end } = delivery(1, { codec });
   await clock.settle();
   waiting.shift()?.(true);
   expect(await end).toMatchObject({

@@ -6,6 +6,7 @@ import type { TaskStorage } from '../store/task-storage.js';
 import type { LogRecord } from '../task/log-record.js';
 import { type AttemptResult, afterFailure, type DeliveryPolicy, isAcknowledged } from './delivery-policy.js';
 import { type Notification, type NotificationChange, notificationsOf } from './notifications.js';
+import { type SettlementGroup, Settlements } from './settlements.js';
 
 /** Ports for the delivery of one queue. */
 interface QueueDeliveryOptions {
@@ -19,6 +20,7 @@ interface QueueDeliveryOptions {
   /** A number from 0 to 1, for jitter. */
   readonly random: () => number;
   readonly clock: Clock;
+  readonly group: SettlementGroup;
   /** True once the sender stops: the queue goes back without another attempt. */
   readonly isStopping: () => boolean;
   /** False if the configuration was deleted or replaced. No request begins after its deletion was answered. */
@@ -90,111 +92,53 @@ export async function deliverQueue(claim: DeliveryClaim, options: QueueDeliveryO
   let delivered = 0;
   let through = position;
   let lastStatus: { readonly status?: number } = {};
-  const settlements = new Settlements(clock, () =>
+  const settlements = new Settlements(options, () =>
     storage.push.settle(claim, { kind: 'delivered', through, leaseMs, ...lastStatus }),
   );
-  for await (const notification of notificationsOf(claim, { codec, change }, storage)) {
-    if (isStopping()) break;
-    if (!(await isCurrent())) return { delivered, lost, held: false };
-    const result = notification.body === undefined ? UNENCODABLE : await send(notification);
-    if (!(await settlements.keepUp())) return { delivered, lost, held: false };
-    if (isAcknowledged(result)) {
-      delivered += 1;
-      through = notification.seq;
-      if (result.kind === 'answer') lastStatus = { status: result.status };
-      if (through < end) settlements.add();
-      continue;
+  try {
+    for await (const notification of notificationsOf(claim, { codec, change }, storage)) {
+      if (isStopping()) break;
+      if (!(await isCurrent())) return { delivered, lost, held: false };
+      const result = notification.body === undefined ? UNENCODABLE : await send(notification);
+      if (!(await settlements.keepUp())) return { delivered, lost, held: false };
+      if (isAcknowledged(result)) {
+        delivered += 1;
+        through = notification.seq;
+        if (result.kind === 'answer') lastStatus = { status: result.status };
+        if (through < end) settlements.add();
+        continue;
+      }
+      // The sender itself aborted this attempt, so it does not count.
+      if (isStopping()) break;
+      if (!(await settlements.finish())) return { delivered, lost, held: false };
+      const failed = delivered === 0 ? claim.attempts : 0;
+      const { seq } = notification;
+      const isLast = records.some((record) => record.seq === seq && isFinal(record));
+      const outcome = afterFailure(result, policy, {
+        failed,
+        seq,
+        isFinal: isLast,
+        random: random(),
+        now: clock.now(),
+      });
+      const trace = notification.body === undefined ? undefined : options.traceOfAttempt?.();
+      const held = await storage.push.settle(claim, trace === undefined ? outcome : { ...outcome, trace });
+      const { error } = notification;
+      return {
+        delivered,
+        lost,
+        held,
+        ...(outcome.kind === 'retry' && outcome.through !== undefined && { refused: 1 }),
+        failure: { result, outcome, attempts: failed + 1, ...(error !== undefined && { error }) },
+      };
     }
-    // The sender itself aborted this attempt, so it does not count.
-    if (isStopping()) break;
-    if (!(await settlements.finish())) return { delivered, lost, held: false };
-    const failed = delivered === 0 ? claim.attempts : 0;
-    const { seq } = notification;
-    const isLast = records.some((record) => record.seq === seq && isFinal(record));
-    const outcome = afterFailure(result, policy, {
-      failed,
-      seq,
-      isFinal: isLast,
-      random: random(),
-      now: clock.now(),
-    });
-    const trace = notification.body === undefined ? undefined : options.traceOfAttempt?.();
-    const held = await storage.push.settle(claim, trace === undefined ? outcome : { ...outcome, trace });
-    const { error } = notification;
-    return {
-      delivered,
-      lost,
-      held,
-      ...(outcome.kind === 'retry' && outcome.through !== undefined && { refused: 1 }),
-      failure: { result, outcome, attempts: failed + 1, ...(error !== undefined && { error }) },
-    };
-  }
-  const isDone = through === end;
-  if (!(await (isDone ? settlements.stop() : settlements.finish()))) return { delivered, lost, held: false };
-  const outcome: DeliveryOutcome = isDone ? { kind: 'delivered', through, ...lastStatus } : { kind: 'defer', inMs: 0 };
-  return { delivered, lost, held: await storage.push.settle(claim, outcome) };
-}
-
-/** Maximum number of unsettled records, which a crash would repeat, beside the one that is being sent. */
-const MOST_UNSETTLED = 8;
-/** A settlement that takes longer delays the next record, because it also extends the lease. */
-const SLOW_MS = 1_000;
-
-/**
- * Settles acknowledged records, one settlement at a time. Each one includes all records that were acknowledged before
- * it begins.
- */
-class Settlements {
-  readonly #clock: Clock;
-  readonly #settle: () => Promise<boolean>;
-  #unsettled = 0;
-  #isHeld = true;
-  #begunAt = 0;
-  #running: Promise<void> | undefined;
-
-  constructor(clock: Clock, settle: () => Promise<boolean>) {
-    this.#clock = clock;
-    this.#settle = settle;
-  }
-
-  /** One more record is acknowledged. */
-  add(): void {
-    this.#unsettled += 1;
-    if (this.#running === undefined) this.#begin();
-  }
-
-  /** Resolves when another record may be acknowledged. False if the queue is no longer held. */
-  async keepUp(): Promise<boolean> {
-    while (this.#running !== undefined && this.#isBehind()) await this.#running;
-    return this.#isHeld;
-  }
-
-  /** Leaves the rest to the caller. Resolves when no settlement is running. False if the queue is no longer held. */
-  stop(): Promise<boolean> {
-    this.#unsettled = 0;
-    return this.finish();
-  }
-
-  /** Resolves when all is settled. False if the queue is no longer held. */
-  async finish(): Promise<boolean> {
-    while (this.#running !== undefined) await this.#running;
-    return this.#isHeld;
-  }
-
-  #isBehind(): boolean {
-    return this.#unsettled >= MOST_UNSETTLED || this.#clock.monotonic() - this.#begunAt > SLOW_MS;
-  }
-
-  #begin(): void {
-    const taken = this.#unsettled;
-    this.#begunAt = this.#clock.monotonic();
-    this.#running = this.#settle().then((isHeld) => {
-      this.#running = undefined;
-      this.#isHeld = isHeld;
-      this.#unsettled = Math.max(0, this.#unsettled - taken);
-      if (isHeld && this.#unsettled > 0) this.#begin();
-    });
-    // The error goes to the next caller that waits.
-    this.#running.catch(() => undefined);
+    const isDone = through === end;
+    if (!(await (isDone ? settlements.stop() : settlements.finish()))) return { delivered, lost, held: false };
+    const outcome: DeliveryOutcome = isDone
+      ? { kind: 'delivered', through, ...lastStatus }
+      : { kind: 'defer', inMs: 0 };
+    return { delivered, lost, held: await storage.push.settle(claim, outcome) };
+  } finally {
+    settlements.abandon();
   }
 }

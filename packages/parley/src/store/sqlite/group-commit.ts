@@ -20,11 +20,20 @@ export class GroupCommit {
   /** True while a batch is being written, and before the first one is sent. */
   #isBusy = false;
   #onIdle: (() => void)[] = [];
+  readonly #onWritten: ((requests: readonly WriteRequest[]) => void) | undefined;
   readonly #watchers = new Set<(requests: number) => void>();
 
-  constructor(writer: OpenFile['writer'], clock: Clock) {
+  /** `onWritten` is called after each batch, even one that failed, before its callers get their results. */
+  constructor(
+    writer: OpenFile['writer'],
+    {
+      clock,
+      onWritten,
+    }: { readonly clock: Clock; readonly onWritten?: ((requests: readonly WriteRequest[]) => void) | undefined },
+  ) {
     this.#writer = writer;
     this.#clock = clock;
+    this.#onWritten = onWritten;
   }
 
   /**
@@ -60,14 +69,17 @@ export class GroupCommit {
       return;
     }
     for (const watcher of this.#watchers) watcher(batch.length);
-    this.#writer.ask(batch.map(({ request }) => request)).then(
+    const requests = batch.map(({ request }) => request);
+    this.#writer.ask(requests).then(
       (answer) => {
         // Sent first, so that the writer works while this thread reads the results.
         this.#send();
+        this.#onWritten?.(requests);
         settle(batch, answer as readonly Settled[]);
       },
       (error: unknown) => {
         this.#send();
+        this.#onWritten?.(requests);
         for (const { reject } of batch) reject(error);
       },
     );

@@ -25,6 +25,8 @@ const RECALL = `SELECT i.digest, i.task, i.turn, i.reply, i.expires AS expiresAt
     i.task IS NOT NULL AND NOT EXISTS (SELECT 1 FROM task t WHERE t.id = i.task AND t.scope = i.scope) AS isTaskGone
   FROM idempotency i JOIN scope s ON s.pk = i.scope ${IN_SCOPE} AND i.key = ?`;
 const TASK = `SELECT t.pk FROM task t JOIN scope s ON s.pk = t.scope ${IN_SCOPE} AND t.id = ?`;
+const CONFIG = `SELECT c.config FROM push_config c JOIN task t ON t.pk = c.task JOIN scope s ON s.pk = t.scope
+  ${IN_SCOPE} AND t.id = ? AND c.id = ?`;
 
 /** Reads the outcome of a key, unless the key has expired or its task was deleted. */
 export function readRemembered(
@@ -87,16 +89,9 @@ export function readPushConfig(
   tables: ReadTables,
   options: { readonly scope: Scope; readonly taskId: string; readonly id: string },
 ): StoredPushConfig | undefined {
-  return tables.together(() => {
-    const task = taskOf(tables, options);
-    if (task === undefined) return undefined;
-    const row = tables.get<{ config: string }>(
-      'SELECT config FROM push_config WHERE task = ? AND id = ?',
-      task,
-      options.id,
-    );
-    return row && (JSON.parse(row.config) as StoredPushConfig);
-  });
+  const { scope, taskId, id } = options;
+  const row = tables.get<{ config: string }>(CONFIG, scope.agent, scope.tenant, scope.owner, taskId, id);
+  return row && (JSON.parse(row.config) as StoredPushConfig);
 }
 
 function taskOf(tables: ReadTables, { scope, taskId }: { scope: Scope; taskId: string }): number | undefined {

@@ -20,6 +20,7 @@ import type { Scope, TaskKey } from '../task-key.js';
 import type { WakeupListener } from '../wakeups.js';
 import type { FileReads } from './file-reads.js';
 import type { GroupCommit } from './group-commit.js';
+import type { KnownConfigs } from './known-configs.js';
 import { readPushConfig, readPushConfigs } from './read-keys-and-configs.js';
 import { recordOf } from './record-rows.js';
 import type { SetAside } from './set-aside.js';
@@ -33,6 +34,7 @@ interface SqlitePushOptions {
   readonly setAside: SetAside;
   readonly wakeups: Pick<WakeupListener, 'deliveryReady'>;
   readonly onLease: ((node: string) => void) | undefined;
+  readonly known: KnownConfigs | undefined;
 }
 
 /** The push configurations in a file, with their deliveries. */
@@ -43,14 +45,16 @@ export class SqlitePush implements PushStorage {
   readonly #setAside: SetAside;
   readonly #wakeups: Pick<WakeupListener, 'deliveryReady'>;
   readonly #onLease: SqlitePushOptions['onLease'];
+  readonly #known: KnownConfigs | undefined;
 
-  constructor({ lifetime, commits, reads, setAside, wakeups, onLease }: SqlitePushOptions) {
+  constructor({ lifetime, commits, reads, setAside, wakeups, onLease, known }: SqlitePushOptions) {
     this.#lifetime = lifetime;
     this.#commits = commits;
     this.#reads = reads;
     this.#setAside = setAside;
     this.#wakeups = wakeups;
     this.#onLease = onLease;
+    this.#known = known;
   }
 
   async putConfig(scope: Scope, config: PlacedPushConfig, limit?: number): Promise<ConfigPut> {
@@ -64,7 +68,9 @@ export class SqlitePush implements PushStorage {
 
   async config(scope: Scope, taskId: string, id: string): Promise<StoredPushConfig | undefined> {
     this.#lifetime.check();
-    return this.#reads.ofTask(taskId, (tables) => readPushConfig(tables, { scope, taskId, id }));
+    const key = { scope, taskId, id };
+    const read = () => this.#reads.ofTask(taskId, (tables) => readPushConfig(tables, key));
+    return this.#known === undefined ? read() : this.#known.config(key, read);
   }
 
   async configs(scope: Scope, taskId: string, range: ConfigRange): Promise<readonly StoredPushConfig[] | undefined> {

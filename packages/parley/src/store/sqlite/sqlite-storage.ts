@@ -46,6 +46,7 @@ import { LocalWakeups } from '../wakeups.js';
 import { fileFault } from './file-fault.js';
 import { FileReads } from './file-reads.js';
 import { GroupCommit } from './group-commit.js';
+import { KnownConfigs } from './known-configs.js';
 import { rememberedOf } from './read-keys-and-configs.js';
 import { readProgress, readRecords, readTask } from './read-task.js';
 import { recordOf } from './record-rows.js';
@@ -62,6 +63,8 @@ interface SqliteStorageOptions {
   readonly clock: Clock;
   readonly file: OpenFile;
   readonly wakeups: LocalWakeups;
+  /** True if no other process writes the file. */
+  readonly isAlone?: boolean;
   /** Called with the node of each lease before it is asked for. */
   readonly onLease?: (node: string) => void;
 }
@@ -91,20 +94,21 @@ export class SqliteStorage implements TaskStorage {
   readonly #claimed = { at: 0, turns: new Set<string>() };
   #closing: Promise<void> | undefined;
 
-  private constructor({ clock, file, wakeups, onLease }: SqliteStorageOptions) {
+  private constructor({ clock, file, wakeups, isAlone = false, onLease }: SqliteStorageOptions) {
     this.#clock = clock;
     this.#file = file;
     this.#onLease = onLease;
     this.wakeups = wakeups;
     this.durability = file.durability;
     const lifetime = new ClockedLifetime(clock);
-    const commits = new GroupCommit(file.writer, clock);
+    const known = isAlone ? new KnownConfigs() : undefined;
+    const commits = new GroupCommit(file.writer, { clock, onWritten: known?.written });
     const reads = new FileReads(file);
     this.#lifetime = lifetime;
     this.#commits = commits;
     this.#reads = reads;
     this.keys = new SqliteKeys({ lifetime, commits, reads });
-    this.push = new SqlitePush({ lifetime, commits, reads, setAside: file.setAside, wakeups, onLease });
+    this.push = new SqlitePush({ lifetime, commits, reads, setAside: file.setAside, wakeups, onLease, known });
     this.owners = new SqliteOwners({ lifetime, commits, reads, wakeups: this.wakeups });
   }
 
@@ -114,7 +118,7 @@ export class SqliteStorage implements TaskStorage {
    * version. The file is unchanged then.
    */
   static async open(options: SqliteFileOptions): Promise<SqliteStorage> {
-    return new SqliteStorage({ ...options, file: await openFile(options), wakeups: new LocalWakeups() });
+    return new SqliteStorage({ ...options, file: await openFile(options), wakeups: new LocalWakeups(), isAlone: true });
   }
 
   async accept(acceptance: Acceptance): Promise<AcceptOutcome> {
