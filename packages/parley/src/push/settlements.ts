@@ -10,8 +10,8 @@ const WAIT_MS = 100;
 const SLOW_MS = 1_000;
 
 /**
- * The queues of a sender that wait for a settlement. If one of them begins, all begin: a storage on a disk writes them
- * in one commit, which costs about as much as that of a single one.
+ * The queues of a sender that wait for a settlement. If one of them begins, all begin. A storage on a disk writes them
+ * in one commit, which costs about as much as a commit of one.
  */
 export class SettlementGroup {
   readonly #clock: Clock;

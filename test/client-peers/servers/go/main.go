@@ -162,7 +162,7 @@ func main() {
 		a2asrv.WithLogger(slog.New(slog.DiscardHandler)),
 		a2asrv.WithExtendedAgentCard(&extended),
 		a2asrv.WithTaskStore(taskstore.NewInMemory(&taskstore.InMemoryStoreConfig{Authenticator: anyone})),
-		a2asrv.WithPushNotifications(push.NewInMemoryStore(), push.NewHTTPPushSender(nil)),
+		a2asrv.WithPushNotifications(push.NewInMemoryStore(), push.NewHTTPPushSender(&push.HTTPSenderConfig{AllowPrivateNetworks: true})),
 	)
 	server := grpc.NewServer()
 	a2agrpc.NewHandler(handler).RegisterWith(server)

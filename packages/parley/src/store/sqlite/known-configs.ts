@@ -43,10 +43,12 @@ export class KnownConfigs {
     read: () => StoredPushConfig | undefined,
   ): StoredPushConfig | undefined {
     const key = JSON.stringify([scope.agent, scope.tenant, scope.owner, taskId, id]);
-    const known = this.#known.get(key) ?? read();
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    const config = read();
     if (this.#known.size >= MOST_KNOWN) this.#known.clear();
-    if (known !== undefined) this.#known.set(key, known);
-    return known;
+    if (config !== undefined) this.#known.set(key, config);
+    return config;
   }
 }
 
