@@ -25,7 +25,7 @@ export const huge = (steps: Steps): AgentOptions => ({
 });
 
 /** Events of the flooding agent after its step. */
-export const MORE = process.env.TEST_LONG === undefined ? 3_000 : 10_000;
+export const MORE = 10_000;
 
 /** Sends as many events as the message says, waits for a step, and sends more. */
 export function flood(steps: Steps): AgentOptions {

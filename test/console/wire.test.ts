@@ -37,6 +37,7 @@ it.each(['header', 'query'] as const)('a key in the %s is not in the panel', asy
   await expectText(chat.text, 'Noted: buy oil');
   const wire = new WirePage(page);
   await wire.open();
+  await wire.calls.first().waitFor();
   for (const summary of await wire.calls.locator('summary').all()) await summary.click();
   await expectText(wire.text, '[redacted]');
   expect(await wire.text()).not.toContain(KEY);

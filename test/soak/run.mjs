@@ -1,5 +1,5 @@
-// The soak: a real server on SQLite under mixed traffic at half of its maximum rate. It takes half a minute, in the long
-// form (TEST_LONG=1) half an hour, or SOAK_SECONDS. Memory and times must stay constant, and every answer must be
+// The soak: a real server on SQLite under mixed traffic at half of its maximum rate. It takes half a minute, in the
+// long form (TEST_LONG=1) half an hour, or SOAK_SECONDS. Memory and times must stay constant, and every answer must be
 // correct. At the end every task in the file is checked. SOAK_PLANTED gives the server a fault that the checks must
 // find: see soak-server.mjs. The last line is `N passed, N failed`.
 import { fork } from 'node:child_process';

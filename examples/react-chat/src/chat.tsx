@@ -45,7 +45,7 @@ export function ChatPage({ id, transport, cancel }: ChatPageProps) {
           {message.parts.map((part, index) => (
             // Parts only grow at their end.
             // biome-ignore lint/suspicious/noArrayIndexKey: parts have no other key
-            <PartView key={index} part={part} decide={decide} />
+            <PartView key={index} part={part} isBusy={isBusy} decide={decide} />
           ))}
         </section>
       ))}
@@ -64,7 +64,13 @@ export function ChatPage({ id, transport, cancel }: ChatPageProps) {
   );
 }
 
-function PartView({ part, decide }: { part: Part; decide(approvalId: string, approved: boolean): unknown }) {
+interface PartViewProps {
+  readonly part: Part;
+  readonly isBusy: boolean;
+  decide(approvalId: string, approved: boolean): unknown;
+}
+
+function PartView({ part, isBusy, decide }: PartViewProps) {
   switch (part.type) {
     case 'text':
       return <p>{part.text}</p>;
@@ -95,10 +101,11 @@ function PartView({ part, decide }: { part: Part; decide(approvalId: string, app
           {state === 'output-available' && <code>{JSON.stringify(part.output)}</code>}
           {state === 'approval-requested' && approval && (
             <>
-              <button type="button" onClick={() => decide(approval.id, true)}>
+              {/* `useChat` sends no decision while it resumes a stream. */}
+              <button type="button" disabled={isBusy} onClick={() => decide(approval.id, true)}>
                 Approve
               </button>
-              <button type="button" onClick={() => decide(approval.id, false)}>
+              <button type="button" disabled={isBusy} onClick={() => decide(approval.id, false)}>
                 Deny
               </button>
             </>

@@ -21,8 +21,9 @@ export class TaskPage {
     await this.page.getByRole('region', { name: 'Your answer' }).getByRole('button', { name: decision }).click();
   }
 
-  /** Answers a question with a text. */
+  /** Answers a question with a text, once the page follows its task. */
   async answer(text: string): Promise<void> {
+    await this.page.getByRole('button', { name: 'Drop the connection' }).waitFor();
     await this.page.getByRole('textbox', { name: 'Your answer' }).fill(text);
     await this.page.getByRole('button', { name: 'Answer', exact: true }).click();
   }
