@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { nameSettings, SERVER_SETTINGS, type ServerSetting } from 'parley-a2a/server-settings';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FLAG_NAMES } from '../../packages/cli/src/command-line/flags.js';
+import { FLAG_NAMES, SERVED_VARIABLES } from '../../packages/cli/src/command-line/flags.js';
 import { helpText } from '../../packages/cli/src/command-line/help-text.js';
 import { EXIT_CODES, LOCAL_CODES } from '../../packages/cli/src/failure/cli-error.js';
 import { Settings } from '../../packages/cli/src/settings/settings.js';
@@ -49,10 +49,12 @@ describe('the reference of settings and limits', () => {
 
   it.each(rows)('gives $variable once, with the default of the server and of the flag', (row) => {
     const { variable, flag, default: initial, form } = row;
+    const isServed = SERVED_VARIABLES.some((name) => SERVER_SETTINGS[name].variable === variable);
+    const served = isServed ? 'the variable' : '';
     const cells = new RegExp(`^\\| \`${variable}\` \\| (.+?) \\| .+ \\| (.*) \\|$`, 'gm');
     const shown = Array.from(page.matchAll(cells), ([, value, name]) => [value, name]);
     const value = initial === undefined ? expect.not.stringMatching(/^$/) : `\`${initial}\``;
-    expect(shown).toEqual([[value, flag === undefined ? '' : `\`--${flag}\``]]);
+    expect(shown).toEqual([[value, flag === undefined ? served : `\`--${flag}\``]]);
     const set = initial === undefined ? {} : { [variable]: initial };
     expect(readServerConfig(set)).toEqual(readServerConfig({}));
     if (flag === undefined) return;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { ClientRequest, createServer, IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -61,7 +62,7 @@ class Ports {
 const stackTraceLimit = Error.stackTraceLimit;
 const message = new Ports();
 const stream = new Ports();
-let ports = message;
+let ports = new Ports();
 let intake: readonly Station[] = [];
 let intakeOfStream: readonly Station[] = [];
 
@@ -143,7 +144,7 @@ beforeAll(async () => {
   const { url } = await server.listen(0);
   const webhook = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
   const send = async (method: string, configuration: object) => {
-    const told = { messageId: method, role: 'ROLE_USER', parts: [{ text: 'hello' }] };
+    const told = { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ text: 'hello' }] };
     const answer = await fetch(`${url}/a2a/jsonrpc`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'a2a-version': '1.0' },
@@ -151,6 +152,9 @@ beforeAll(async () => {
     });
     expect(await answer.text()).toContain('TASK_STATE_COMPLETED');
   };
+  // The first call loads code, such as the gate.
+  await send('SendMessage', {});
+  ports = message;
   await send('SendMessage', { taskPushNotificationConfig: { url: webhook } });
   await vi.waitFor(() => message.at('post'), 30_000);
   ports = stream;

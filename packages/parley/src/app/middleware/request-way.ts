@@ -3,7 +3,6 @@ import type { Exchange } from '../../bindings/http/exchange.js';
 import type { ClientGroups } from '../../net/client-address.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { IdSource } from '../../runtime/id-source.js';
-import { LoadedOnDemand } from '../../runtime/loaded-on-demand.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { RequestMetrics } from '../../telemetry/request-metrics.js';
 import type { RatedAgent, RefusalOf } from '../limits/rate-limits.js';
@@ -12,8 +11,9 @@ import { type AnswerHeaders, NOSNIFF, strictTransport, withHeaders } from './ans
 import type { AuditOptions, AuditSetup } from './audited-exchange.js';
 import { type Compression, withCompression } from './compression.js';
 import { type CorsOptions, type CorsOrigins, sharedCorsHeaders } from './cors-options.js';
+import { CredentialEnds } from './credential-ends.js';
 import { type Forwarding, withForwardedCaching } from './forwarded-caching.js';
-import type { AccessOf } from './gate.js';
+import { type AccessOf, gated } from './gate.js';
 import { forKnownHosts, type KnownHostsOptions } from './known-hosts.js';
 import { type LoadRates, limitedWhenLoaded } from './loaded-rates.js';
 import { observed } from './observed-exchange.js';
@@ -113,12 +113,7 @@ export function requestWay(
 ): readonly Middleware[] {
   const { knownHosts, forwarding, streams, audit, logRequests, cors, compression, logger, clock, ids } = options;
   const { nosniff, hstsSeconds } = options;
-  // Only hosts with an authenticator load it.
-  const gate = new LoadedOnDemand(async () => {
-    const [{ gated }, { CredentialEnds }] = await Promise.all([import('./gate.js'), import('./credential-ends.js')]);
-    const ports = { groupOf, ends: new CredentialEnds(clock), limits, clock, logger };
-    return (next: Exchange, accessOf: AccessOf) => gated(next, { ...ports, accessOf });
-  });
+  const ends = new CredentialEnds(clock);
   const isObserved = metrics !== undefined || logRequests;
   const observers = { metrics, logger: logRequests ? logger : undefined, clock, ids };
   const observation = (next: Exchange, { accessOf, headers }: WayPlace) => {
@@ -148,7 +143,8 @@ export function requestWay(
     // Before the version, the route and the body are looked at: a caller without a credential learns nothing of them.
     {
       name: 'gate',
-      around: (next, { accessOf }) => (accessOf ? onDemand(async () => (await gate.get())(next, accessOf)) : next),
+      around: (next, { accessOf }) =>
+        accessOf ? gated(next, { accessOf, groupOf, ends, limits, clock, logger }) : next,
     },
     // Inside of the gate, which knows the user.
     { name: 'principalRate', around: loadRates && limitedWhenLoaded(loadRates, 'byPrincipal') },
