@@ -85,8 +85,6 @@ const ON_DEMAND = [
   'bindings/http-json/http-json-binding',
   'audited-exchange',
   'middleware/cors.ts',
-  'middleware/gate.ts',
-  'auth/presented-credentials',
   'observability/readiness',
   'web-socket-port',
   'metrics-endpoint',
@@ -106,24 +104,24 @@ const ON_DEMAND = [
   'ipaddr.js',
 ];
 
-it('a server with the smallest agent loads 124 kB with its checks of arguments, and the rest on demand', async () => {
+it('a server with the smallest agent loads 126 kB with its checks of arguments, and the rest on demand', async () => {
   const agent = "import { createA2AServer } from 'parley-a2a/node'; createA2AServer({ agent: (prompt) => prompt });";
   const { inputs, compressed } = await loadedAtOnce(agent, 'node');
   process.stdout.write(`the smallest agent: ${(compressed / 1024).toFixed(1)} kB compressed\n`);
   expect(compressed).toBeGreaterThan(40 * 1024);
-  expect(compressed).toBeLessThanOrEqual(124 * 1024);
+  expect(compressed).toBeLessThanOrEqual(126 * 1024);
   expectTold(/A server on Node\.js loads (\d+) kB/, compressed);
   expect(inputs.filter((path) => ON_DEMAND.some((name) => path.includes(name)))).toEqual([]);
 });
 
-it('a handler of the web with the smallest agent loads 111 kB, and the guide says which rooms take them', async () => {
+it('a handler of the web with the smallest agent loads 113 kB, and the guide says which rooms take them', async () => {
   const agent = `import { createAgentHandler } from 'parley-a2a/server';
     globalThis.handler = createAgentHandler({ url: 'https://agents.example.com', agent: (prompt) => prompt });`;
   const { compressed, rooms } = await loadedAtOnce(agent, 'browser');
   const measured = [...rooms].filter(([, bytes]) => bytes >= 5 * 1024).sort(([, one], [, other]) => other - one);
   process.stdout.write(`the smallest handler: ${(compressed / 1024).toFixed(1)} kB compressed\n`);
   for (const [room, bytes] of measured) process.stdout.write(`| \`${room}\` | ${(bytes / 1024).toFixed(1)} |\n`);
-  expect(compressed).toBeLessThanOrEqual(111 * 1024);
+  expect(compressed).toBeLessThanOrEqual(113 * 1024);
   expectTold(/a server with one agent, (\d+) kB/, compressed);
   const told = new Map(
     [...guide.matchAll(/^ *\| `(\w[\w-]*)` \| ([\d.]+) kB \|/gm)].map(([, room, size]) => [room, Number(size)]),
