@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest';
+import { ANONYMOUS, type Authenticator } from './authenticator.js';
+import { optional, requiring } from './requirements.js';
+
+const authenticator: Authenticator = { challenges: ['Bearer'], authenticate: () => ANONYMOUS };
+const bearer = { schemes: { bearer: [] } };
+
+it.each([
+  ['no requirement', [], true],
+  ['a requirement', [bearer], undefined],
+  ['a requirement, or none', [bearer, { schemes: {} }], true],
+])('with %s, anonymous callers of an optional authenticator pass: %s', (_, requirements, isOptional) => {
+  expect(requiring(optional(authenticator), requirements).optional || undefined).toBe(isOptional);
+  expect(requiring(authenticator, requirements).optional || undefined).toBeUndefined();
+});
