@@ -9,7 +9,7 @@ function record(turn: number, state: TaskState): LogRecord {
   return new LogRecord(2, turn, { statusUpdate: { taskId: 't', contextId: 'c', status: { state } } });
 }
 
-/** Whether a wait for a turn ends with this record; `undefined` while it goes on. */
+/** True if a wait for a turn ends with this record, false if it fails; `undefined` while it goes on. */
 async function reached(waited: number, turn: number, state: TaskState): Promise<boolean | undefined> {
   const waiter = new TurnWaiter(KEY, waited);
   waiter.offer([record(turn, state)], undefined);
