@@ -72,6 +72,8 @@ export class ChatPage {
 
   async newConversation(): Promise<void> {
     await this.page.getByRole('link', { name: 'New conversation' }).click();
+    // A text in the field of the conversation before would go with it.
+    await this.replies.first().waitFor({ state: 'detached' });
   }
 
   async openTask(): Promise<void> {
