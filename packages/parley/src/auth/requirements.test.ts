@@ -1,11 +1,12 @@
 import { expect, it } from 'vitest';
+import type { SecurityRequirement } from '../model/security-scheme.js';
 import { ANONYMOUS, type Authenticator } from './authenticator.js';
 import { optional, requiring } from './requirements.js';
 
 const authenticator: Authenticator = { challenges: ['Bearer'], authenticate: () => ANONYMOUS };
-const bearer = { schemes: { bearer: [] } };
+const bearer: SecurityRequirement = { schemes: { bearer: {} } };
 
-it.each([
+it.each<[string, readonly SecurityRequirement[], true | undefined]>([
   ['no requirement', [], true],
   ['a requirement', [bearer], undefined],
   ['a requirement, or none', [bearer, { schemes: {} }], true],

@@ -13,7 +13,10 @@ function record(turn: number, state: TaskState): LogRecord {
 async function reached(waited: number, turn: number, state: TaskState): Promise<boolean | undefined> {
   const waiter = new TurnWaiter(KEY, waited);
   waiter.offer([record(turn, state)], undefined);
-  const outcome = await Promise.race([waiter.outcome, new Promise<undefined>((resolve) => setImmediate(resolve))]);
+  const outcome = await Promise.race([
+    waiter.outcome,
+    new Promise<undefined>((resolve) => setImmediate(() => resolve(undefined))),
+  ]);
   return outcome?.reached;
 }
 

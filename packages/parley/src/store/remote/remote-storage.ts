@@ -11,10 +11,11 @@ import { StorageLifetime } from '../storage-lifetime.js';
 import { type TaskKey, taskKeyText } from '../task-key.js';
 import type { TaskStorage } from '../task-storage.js';
 import { LocalWakeups, type WakeupListener } from '../wakeups.js';
+import { FIGURES_ASKED } from './asked-siblings.js';
 import { ENTRY_CHARACTERS, FrameLink } from './frame-link.js';
 import { REMOTE_CALLS, type RemoteCall, ruleOf } from './remote-calls.js';
 import { type FailureFields, failureOf } from './remote-errors.js';
-import { type ClientEntry, FIGURES_ASKED, type StorageAddress, WATCHED } from './storage-server.js';
+import { type ClientEntry, type StorageAddress, WATCHED } from './storage-server.js';
 
 /** Pause between two attempts to connect. */
 const RETRY_MS = 50;

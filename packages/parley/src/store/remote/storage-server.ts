@@ -7,6 +7,7 @@ import type { FileBatch, ServedFile } from '../file-owner.js';
 import { type TaskKey, taskKeyText } from '../task-key.js';
 import type { Acceptance, AcceptOutcome, Append, AppendOutcome, TaskStorage } from '../task-storage.js';
 import type { WakeupListener } from '../wakeups.js';
+import { AskedSiblings } from './asked-siblings.js';
 import { ENTRY_CHARACTERS, FrameLink } from './frame-link.js';
 import { LocalRates } from './local-rates.js';
 import { ProcessHoldings } from './process-holdings.js';
@@ -57,11 +58,6 @@ export type ClientEntry =
   | readonly ['watch', TaskKey]
   | readonly ['appended', string]
   | readonly ['wake', name: keyof WakeupListener, about: TaskKey | string];
-
-/** Time limit for the answer of a process with its figures. */
-const FIGURES_MS = 500;
-/** The entry that asks a process for its figures. */
-export const FIGURES_ASKED = 'figuresAsked';
 
 type Run = (...args: readonly unknown[]) => Promise<unknown>;
 
@@ -174,9 +170,8 @@ export class StorageServer {
   /** Once all processes have listed their nodes after a restart, the leases of processes that have ended can end. */
   #arrived(): void {
     if (this.#expected === undefined) return;
-    let arrived = 0;
-    for (const { nodes } of this.#clients) if (nodes !== undefined) arrived += 1;
-    if (arrived < this.#expected) return;
+    const arrived = [...this.#clients].filter(({ nodes }) => nodes !== undefined);
+    if (arrived.length < this.#expected) return;
     this.#expected = undefined;
     this.#keepLeases(this.#options.file)?.catch(this.#onLasting);
   }
@@ -396,43 +391,6 @@ interface FileWrite {
   readonly batch: FileBatch;
   readonly resolve: (results: Uint8Array) => void;
   readonly reject: (error: unknown) => void;
-}
-
-/** Collects the figures of all processes for one of them. */
-class AskedSiblings {
-  readonly #clock: Clock;
-  readonly #clients: () => ReadonlySet<StorageClient>;
-  readonly #asked = new Map<number, (figures: unknown) => void>();
-  #count = 0;
-
-  constructor(clock: Clock, clients: () => ReadonlySet<StorageClient>) {
-    this.#clock = clock;
-    this.#clients = clients;
-  }
-
-  /** Resolves to the figures of all processes that answer within the time limit. */
-  async collect(): Promise<readonly unknown[]> {
-    this.#count += 1;
-    const asked = this.#count;
-    const clients = [...this.#clients()];
-    const given: unknown[] = [];
-    await new Promise<void>((resolve) => {
-      const stop = this.#clock.after(FIGURES_MS, resolve);
-      this.#asked.set(asked, (figures) => {
-        if (figures !== undefined) given.push(figures);
-        if (given.length < clients.length) return;
-        stop();
-        resolve();
-      });
-      for (const { link } of clients) link.send(JSON.stringify([FIGURES_ASKED, asked]));
-    });
-    this.#asked.delete(asked);
-    return given;
-  }
-
-  async give(asked: number, figures: unknown): Promise<void> {
-    this.#asked.get(asked)?.(figures);
-  }
 }
 
 function callsOf(storage: TaskStorage, own: Readonly<Record<string, object>>): ReadonlyMap<unknown, Run> {
