@@ -76,8 +76,10 @@ export class ChatPage {
     await this.replies.first().waitFor({ state: 'detached' });
   }
 
+  /** Opens the page of the task. It counts events, as this page does, so the click alone is no sign that it is shown. */
   async openTask(): Promise<void> {
     await this.log.getByRole('link', { name: 'Task and timeline' }).last().click();
+    await this.page.getByRole('region', { name: 'Timeline' }).waitFor();
   }
 
   /** The text of the last answer. */
