@@ -152,10 +152,10 @@ class Traversal(AgentExecutor):
             await updater.failed(said(repr(error)))
             return
         if holds(instruction):
-            await updater.start_work(said(f'{text}\n{FINISHED}'))
+            # A subscription to this SDK gets later events only, and may lose the last one. So the text comes again.
             for _ in range(5):
+                await updater.start_work(said(f'{text}\n{FINISHED}'))
                 await asyncio.sleep(2)
-                await updater.start_work()
         await updater.complete(said(text))
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
