@@ -98,6 +98,8 @@ it('the card has one requirement for each way in (Spec §4.5)', () => {
   expect(schemesOf(optional(anyOf(a, b)))).toEqual(['a', 'b', '']);
   expect(schemesOf(allOf(a, optional(b)))).toEqual(['a+b', 'a']);
   expect(Object.keys(anyOf(allOf(a, b), c).securitySchemes ?? {})).toEqual(['a', 'b', 'c']);
+  expect(requirementsOf(allOf(a, requireScopes(b, 'read')))).toEqual([{ schemes: { a: {}, b: { list: ['read'] } } }]);
+  expect(requirementsOf(allOf(a, b))).toEqual([{ schemes: { a: {}, b: {} } }]);
 });
 
 it('the tokens of all members are published (RFC 9728)', () => {

@@ -141,6 +141,19 @@ describe('chunks', () => {
     expect(updatesOf(seen.items)).toEqual(['a 1', 'a+ 2']);
   });
 
+  it('wait no longer if the agent began before its task was stored', async () => {
+    const { handler, clock } = engine({
+      replies: 'either',
+      async execute(_context, events) {
+        await events.artifact('1', { artifactId: 'a' });
+        await tick(clock, 1_000);
+      },
+    });
+    const seen = new Seen(handler.sendStreamingMessage({ message: message() }, call()));
+    await clock.advance(200);
+    expect(updatesOf(seen.items)).toEqual(['a 1']);
+  });
+
   const paused: Play = async (events, clock) => {
     await events.artifact('One ', { artifactId: 'a', name: 'n' });
     await events.append('a', 'two');
@@ -265,6 +278,14 @@ describe('chunks', () => {
     });
     expect(late.updates).toEqual(['a 1', 'a! 1']);
     expect(late.task.artifacts).toEqual([{ artifactId: 'a', parts: [{ text: '1' }], metadata: { tokens: 3 } }]);
+    const again = await run(async (events) => {
+      await events.artifact('1', { artifactId: 'a', lastChunk: true });
+      await events.working();
+      await events.append('a', '', closing);
+      await events.complete();
+    });
+    expect(again.updates).toEqual(['a! 1', 'a+! ']);
+    expect(again.task.artifacts).toMatchObject([{ artifactId: 'a', metadata: { tokens: 3 } }]);
   });
 
   it('of an artifact whose extension may count them are neither joined nor added', async () => {

@@ -97,6 +97,9 @@ describe('cancel', () => {
     expect(canceled.task?.status.state).toBe('TASK_STATE_CANCELED');
     expect(subscription.shown).toEqual(['task INPUT_REQUIRED', 'CANCELED']);
     expect(subscription.ended).toBe(true);
+    const log = new Seen(handler.subscribeToTask({ id: sent.task?.id ?? '' }, call({ lastEventId: '0' })));
+    await clock.settle();
+    expect(log.shown).toEqual(['task SUBMITTED', 'WORKING', 'INPUT_REQUIRED', 'CANCELED']);
   });
 
   it('says not found for tasks that are not the caller’s (Spec §3.1.5)', async () => {

@@ -316,6 +316,14 @@ describe('for any log', () => {
   });
 });
 
+it('a log is replayed onto its snapshot, and without one from its first task', () => {
+  const log = logOf(status('TASK_STATE_WORKING'), artifact({ artifactId: 'a', parts: [{ text: '1' }] }));
+  const folded = TaskBuilder.fold(base, log);
+  expect(TaskBuilder.replay('t', base, log)).toEqual(folded);
+  expect(TaskBuilder.replay('t', undefined, [new LogRecord(1, 1, { task: base }), ...log])).toEqual(folded);
+  expect(() => TaskBuilder.replay('t', undefined, log)).toThrow('The log of task t has no beginning');
+});
+
 it('hands out the same parts until the artifact grows again', () => {
   const builder = new TaskBuilder(base);
   const chunks = Array.from({ length: 1_000 }, (_, at) => ({ data: at }));

@@ -110,15 +110,21 @@ describe('tokens that are kept', () => {
   });
 
   it('are asked for again after a failure, which all who waited are told', async () => {
-    const { keeper, given } = keeperWorld();
+    const { clock, keeper, given } = keeperWorld();
     const waiting = Promise.allSettled([keeper.current(undefined), keeper.current(undefined)]);
     await settled();
-    given(0).fail(new Error('no'));
-    expect((await waiting).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    const failure = { status: 'rejected', reason: new Error('no') };
+    given(0).fail(failure.reason);
+    expect(await waiting).toEqual([failure, failure]);
     const next = keeper.current(undefined);
     await settled();
-    given(1).answer({ accessToken: 't1' });
+    given(1).answer(tokens('t1', clock));
     expect(await next).toBe('t1');
+    await clock.advance(60_000);
+    const later = keeper.current(undefined);
+    await settled();
+    given(2).fail(new Error('down, and no time is known until which the old ones serve'));
+    await expect(later).rejects.toThrow('down, and');
   });
 
   it.each<[string, object]>([

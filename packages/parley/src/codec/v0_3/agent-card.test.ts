@@ -48,5 +48,6 @@ describe("a card of 0.3 with an interface of Cap'n Web", () => {
     const plain = written(cardWith(RPC));
     expect(plain).not.toHaveProperty('authentication');
     expect(plain.capabilities).not.toHaveProperty('bidirectional');
+    expect(plain.capabilities).not.toHaveProperty('fileTransfer');
   });
 });
