@@ -67,6 +67,11 @@ describe('the binding of an interface', () => {
     expect(found).toMatchObject(entry());
   });
 
+  it('counts where it is not empty', async () => {
+    const [found] = await interfacesOf(card({ supportedInterfaces: [entry({ protocolBinding: '', type: 'rest' })] }));
+    expect(found).toMatchObject(entry({ protocolBinding: 'HTTP+JSON' }));
+  });
+
   it.each([undefined, null, ''])('%j in a card of 0.3 is JSONRPC', async (preferredTransport) => {
     expect(await interfacesOf(old({ preferredTransport }))).toEqual([entry({ protocolVersion: '0.3' })]);
   });

@@ -238,6 +238,14 @@ const AGENTS: readonly Mistake[] = [
     prints: 'TypeError: The agent yielded a number. Yield a text or a part, such as { data: value } for JSON',
   },
   {
+    name: 'an agent that yields a list of parts',
+    program: () =>
+      logOf(async function* () {
+        yield [{ text: 'hello' }];
+      }),
+    prints: 'TypeError: The agent yielded a list. Yield a text or a part, such as { data: value } for JSON',
+  },
+  {
     name: 'an agent that returns an object',
     program: () => logOf(() => ({ total: 5 })),
     prints:

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentCard, AgentInterface } from '../../model/agent-card.js';
+import { FILES_EXTENSION } from '../../operations/files-extension.js';
 import { writeAgentCard } from './agent-card.js';
 
 const RPC: AgentInterface = { url: 'http://a/rpc', protocolBinding: 'JSONRPC', protocolVersion: '0.3' };
@@ -50,4 +51,10 @@ describe("a card of 0.3 with an interface of Cap'n Web", () => {
     expect(plain.capabilities).not.toHaveProperty('bidirectional');
     expect(plain.capabilities).not.toHaveProperty('fileTransfer');
   });
+});
+
+it('a card of 0.3 tells that the agent takes files', () => {
+  const card = cardWith(RPC);
+  const capabilities = { ...card.capabilities, extensions: [{ uri: FILES_EXTENSION }] };
+  expect(written({ ...card, capabilities }).capabilities).toMatchObject({ fileTransfer: true });
 });
