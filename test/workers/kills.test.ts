@@ -43,29 +43,6 @@ describe('kills of the processes of parley serve --workers', () => {
     },
   );
 
-  it(`the storage process or a worker, ${KILLS} times, on SQLite: callers wait, and nothing is lost`, {
-    timeout: 600_000,
-  }, async () => {
-    await using server = await CountingServer.start(newFile());
-    let isOver = false;
-    const tasks: Seen[] = [];
-    const callers = Array.from({ length: CALLERS }, async () => {
-      while (!isOver) tasks.push(await server.count(15));
-    });
-    for (let kill = 1; kill <= KILLS; kill++) {
-      const isWorker = kill % WORKER_EACH === 3;
-      const counted = tasks.length;
-      const victim = await vi.waitUntil(() => (isWorker ? server.pids.workers[0] : server.pids.storage), PATIENCE);
-      process.kill(victim, 'SIGKILL');
-      await until(() => server.pids.storage !== undefined && server.pids.storage !== victim);
-      await until(() => tasks.length > counted);
-    }
-    isOver = true;
-    await Promise.all(callers);
-    expect(tasks.length).toBeGreaterThanOrEqual(KILLS);
-    for (const task of tasks) await expectWhole(server, task, 15);
-  });
-
   it('a worker and the storage process at once, on SQLite: others go on before any lease ends', {
     timeout: 120_000,
   }, async () => {
@@ -84,8 +61,13 @@ describe('kills of the processes of parley serve --workers', () => {
     // A lease takes 15 s, and its last renewal is 5 s old at most.
     expect(performance.now() - killedAt).toBeLessThan(10_000);
   });
+});
 
-  it('the storage process, in memory: the log tells the loss, and new tasks run', { timeout: 120_000 }, async () => {
+// No test of these judges a time, and the last one mostly waits.
+describe.concurrent('kills and reloads of servers beside each other', () => {
+  it('the storage process, in memory: the log tells the loss, and new tasks run', { timeout: 120_000 }, async ({
+    expect,
+  }) => {
     await using server = await CountingServer.start('memory:');
     const { id } = await server.count(1);
     const { storage } = server.pids;
@@ -96,7 +78,7 @@ describe('kills of the processes of parley serve --workers', () => {
     expect((await server.task(id)).error).toMatchObject({ status: 'NOT_FOUND' });
   });
 
-  it('all processes: the next command goes on with what they had', { timeout: 120_000 }, async () => {
+  it('all processes: the next command goes on with what they had', { timeout: 120_000 }, async ({ expect }) => {
     const database = newFile();
     const first = await CountingServer.start(database);
     const reached = Promise.withResolvers<string>();
@@ -114,7 +96,9 @@ describe('kills of the processes of parley serve --workers', () => {
     expect(numbersOf(await next.task(id))).toEqual(upTo(100));
   });
 
-  it('a reload under load refuses no connection, and replaces all workers', { timeout: 120_000 }, async () => {
+  it('a reload under load refuses no connection, and replaces all workers', { timeout: 120_000 }, async ({
+    expect,
+  }) => {
     await using server = await CountingServer.start(newFile());
     const before = server.pids;
     let isOver = false;
@@ -138,7 +122,32 @@ describe('kills of the processes of parley serve --workers', () => {
     expect(workers.filter((pid) => before.workers.includes(pid))).toEqual([]);
   });
 
-  it('a reload whose worker does not listen: the others stay, and a line says so', { timeout: 120_000 }, async () => {
+  it(`the storage process or a worker, ${KILLS} times, on SQLite: callers wait, and nothing is lost`, {
+    timeout: 600_000,
+  }, async ({ expect }) => {
+    await using server = await CountingServer.start(newFile());
+    let isOver = false;
+    const tasks: Seen[] = [];
+    const callers = Array.from({ length: CALLERS }, async () => {
+      while (!isOver) tasks.push(await server.count(15));
+    });
+    for (let kill = 1; kill <= KILLS; kill++) {
+      const isWorker = kill % WORKER_EACH === 3;
+      const counted = tasks.length;
+      const victim = await vi.waitUntil(() => (isWorker ? server.pids.workers[0] : server.pids.storage), PATIENCE);
+      process.kill(victim, 'SIGKILL');
+      await until(() => server.pids.storage !== undefined && server.pids.storage !== victim);
+      await until(() => tasks.length > counted);
+    }
+    isOver = true;
+    await Promise.all(callers);
+    expect(tasks.length).toBeGreaterThanOrEqual(KILLS);
+    for (const task of tasks) await expectWhole(server, task, 15);
+  });
+
+  it('a reload whose worker does not listen: the others stay, and a line says so', { timeout: 120_000 }, async ({
+    expect,
+  }) => {
     const [module, starts] = [join(folder.path, 'hangs.mjs'), join(folder.path, 'starts')];
     // Each start of a worker takes a line. The third one never listens.
     writeFileSync(
