@@ -7,6 +7,7 @@ import { guardedFetch } from '../../packages/parley/src/exports/guarded-fetch.js
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
 import { Destinations } from '../../packages/parley/src/net/destinations.js';
 import { callWebhook } from '../../packages/parley/src/push/webhook-call.js';
+import { EqualTimers } from '../../packages/parley/src/runtime/equal-timers.js';
 import { ManualClock } from '../../packages/parley/test/manual-clock.js';
 
 /** A peer that answers each request with bytes of a test, again and again if it is told to. */
@@ -46,6 +47,7 @@ const HOSTILE: Readonly<Record<string, readonly [answer: string, again?: string]
   'sends one header without end': ['HTTP/1.1 200 OK\r\nx: ', MEBIBYTE],
   'sends a body without end': ['HTTP/1.1 200 OK\r\n\r\n', MEBIBYTE],
 };
+const newHold = () => ({ isLost: false, abort: undefined });
 /** Longer than any call may take. A call that is over earlier was not ended by it. */
 const PATIENCE_MS = 10_000;
 
@@ -54,11 +56,10 @@ describe('a peer that', () => {
     await using peer = await peerOf(answer, again);
     const send = checkedPosts(new Destinations({ allow: ['127.0.0.1'] }), { clock: systemClock });
     if (send === undefined) throw new Error('This host has no checked connections');
-    const { signal } = new AbortController();
     const post = { url: peer.url, headers: {}, body: '{}' };
     const patience = new AbortController();
     const late = delay(PATIENCE_MS, 'late', { signal: patience.signal });
-    const call = callWebhook(post, { send, clock: systemClock, timeoutMs: 60_000, signal });
+    const call = callWebhook(post, { send, timeouts: new EqualTimers(systemClock, 60_000), hold: newHold() });
     expect(await Promise.race([call, late])).toMatchObject({ kind: expect.stringMatching(/^(?:failure|answer)$/) });
     expect(await Promise.race([peer.left(), late])).not.toBe('late');
     patience.abort();
@@ -84,9 +85,8 @@ describe('a peer that', () => {
 it('a sender that never settles holds no call beyond its time', async () => {
   const clock = new ManualClock();
   const send = () => ({ answer: new Promise<never>(() => {}), abort() {} });
-  const { signal } = new AbortController();
   const post = { url: 'https://example.com/', headers: {}, body: '{}' };
-  const call = callWebhook(post, { send, clock, timeoutMs: 1_000, signal });
+  const call = callWebhook(post, { send, timeouts: new EqualTimers(clock, 1_000), hold: newHold() });
   await clock.advance(1_000);
   expect(await call).toEqual({ kind: 'failure', reason: 'timeout' });
 });

@@ -2,8 +2,9 @@ import type { WireCodec } from '../codec/wire-codec.js';
 import { failureLevel } from '../errors/storage-error.js';
 import type { SendPost } from '../net/posts.js';
 import type { Clock } from '../runtime/clock.js';
+import { EqualTimers } from '../runtime/equal-timers.js';
 import type { IdSource } from '../runtime/id-source.js';
-import type { DeliveryClaim } from '../store/push-storage.js';
+import type { DeliveryClaim, StoredPushConfig } from '../store/push-storage.js';
 import { taskKeyText } from '../store/task-key.js';
 import type { TaskStorage } from '../store/task-storage.js';
 import type { Logger } from '../telemetry/logger.js';
@@ -72,6 +73,7 @@ export class DeliverySender {
   readonly #tally: PushTally;
   readonly #due: DueTimes;
   readonly #group: SettlementGroup;
+  readonly #timeouts: EqualTimers;
   readonly #running = new Set<Promise<void>>();
   readonly #holds = new Set<QueueHold>();
   #unsubscribe: (() => void) | undefined;
@@ -92,6 +94,7 @@ export class DeliverySender {
     this.#tally = new PushTally(policy.timeoutMs + leaseMs);
     this.#due = new DueTimes(clock, () => this.#ask());
     this.#group = new SettlementGroup(clock);
+    this.#timeouts = new EqualTimers(clock, policy.timeoutMs);
   }
 
   /** The current metrics of this process. */
@@ -196,7 +199,8 @@ export class DeliverySender {
     const calls = new NotificationCalls(claim, {
       ...this.#options,
       mediaType: codec.notification.mediaType,
-      signal: hold.signal,
+      timeouts: this.#timeouts,
+      hold,
     });
     this.#holds.add(hold);
     try {
@@ -210,8 +214,8 @@ export class DeliverySender {
         random,
         clock,
         group: this.#group,
-        isStopping: () => this.#isStopped || hold.signal.aborted,
-        isCurrent: () => this.#isCurrent(claim),
+        isStopping: () => this.#isStopped || hold.isLost,
+        isCurrent: this.#currencyOf(claim),
         send: calls.send,
         traceOfAttempt: () => calls.trace,
       });
@@ -228,9 +232,16 @@ export class DeliverySender {
   }
 
   /** Reads the configuration before each request, because any process can delete or replace it. */
-  async #isCurrent({ key, configId, config }: DeliveryClaim): Promise<boolean> {
-    const now = await this.#options.storage.push.config(key.scope, key.id, configId);
-    return JSON.stringify(now) === JSON.stringify(config);
+  #currencyOf({ key, configId, config }: DeliveryClaim): () => Promise<boolean> {
+    const { push } = this.#options.storage;
+    let same: StoredPushConfig | undefined = config;
+    return async () => {
+      const now = await push.config(key.scope, key.id, configId);
+      // Most storages return the same object until it is replaced.
+      if (now === same) return true;
+      same = JSON.stringify(now) === JSON.stringify(config) ? now : undefined;
+      return same !== undefined;
+    };
   }
 
   /**

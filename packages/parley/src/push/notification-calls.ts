@@ -1,15 +1,17 @@
 import type { SendPost } from '../net/posts.js';
 import type { Clock } from '../runtime/clock.js';
+import type { EqualTimers } from '../runtime/equal-timers.js';
 import type { DeliveryClaim } from '../store/push-storage.js';
 import type { TaskStorage } from '../store/task-storage.js';
 import { attemptTrace } from '../task/attempt-trace.js';
 import type { LogRecord } from '../task/log-record.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Tracing } from '../telemetry/tracing.js';
-import type { AttemptResult, DeliveryPolicy } from './delivery-policy.js';
-import { notificationHeaders, notificationId } from './notification-headers.js';
+import type { AttemptResult } from './delivery-policy.js';
+import { notificationHeaders, notificationIds } from './notification-headers.js';
 import type { Notification } from './notifications.js';
 import { headersFor, type OperatorHeaders } from './operator-headers.js';
+import type { QueueHold } from './queue-hold.js';
 import { callWebhook } from './webhook-call.js';
 
 /** Makes the signature of a notification. */
@@ -30,13 +32,16 @@ interface NotificationCallsOptions {
   /** Makes a span for each attempt. Absent: none. */
   readonly tracing?: Tracing | undefined;
   readonly storage: Pick<TaskStorage, 'task'>;
-  readonly policy: Pick<DeliveryPolicy, 'timeoutMs'>;
+  /** Timers of the longest time of a call. */
+  readonly timeouts: EqualTimers;
   readonly headers?: OperatorHeaders | undefined;
   readonly sign?: NotificationSigner | undefined;
   readonly mediaType: string;
   /** Aborts a call under way. */
-  readonly signal: AbortSignal;
+  readonly hold: QueueHold;
 }
+
+const NO_HEADERS = {};
 
 /** Calls the webhook of a claimed queue, with the headers and the signature of each notification. */
 export class NotificationCalls {
@@ -46,10 +51,12 @@ export class NotificationCalls {
   trace: string | undefined;
   readonly #claim: DeliveryClaim;
   readonly #options: NotificationCallsOptions;
+  readonly #idOf: (seq: number) => string;
 
   constructor(claim: DeliveryClaim, options: NotificationCallsOptions) {
     this.#claim = claim;
     this.#options = options;
+    this.#idOf = notificationIds(claim);
   }
 
   readonly send = (notification: Notification): Promise<AttemptResult> => {
@@ -85,24 +92,24 @@ export class NotificationCalls {
   }
 
   async #post({ seq, body }: Notification, trace: Readonly<Record<string, string>> = {}): Promise<AttemptResult> {
-    const { clock, send, policy, sign, mediaType, signal } = this.#options;
+    const { clock, send, timeouts, sign, mediaType, hold } = this.#options;
     const { config } = this.#claim;
     this.isAnswered = false;
     const more = this.#operatorHeaders();
     if (more === undefined) return { kind: 'failure', reason: 'headers' };
-    const id = notificationId(this.#claim, seq);
+    const id = this.#idOf(seq);
     const now = clock.now();
-    const signature = await sign?.({ id, url: config.url, body, now });
+    const signature = sign && (await sign({ id, url: config.url, body, now }));
     const headers = { ...notificationHeaders({ config, mediaType, id, now, signature, more }), ...trace };
-    const options = { send, clock, timeoutMs: policy.timeoutMs, signal };
-    const result = await callWebhook({ url: config.url, headers, body }, options);
+    const result = await callWebhook({ url: config.url, headers, body }, { send, timeouts, hold });
     this.isAnswered = result.kind === 'answer';
     return result;
   }
 
   /** `undefined` if the operator's function fails. Its error must not stop other deliveries. */
   #operatorHeaders(): Readonly<Record<string, string>> | undefined {
-    const { headers = {}, logger } = this.#options;
+    const { headers, logger } = this.#options;
+    if (headers === undefined) return NO_HEADERS;
     try {
       return headersFor(headers, this.#claim);
     } catch (error) {

@@ -8,9 +8,10 @@ export const NOTIFICATION_TIMESTAMP = 'x-a2a-notification-timestamp';
 /** Header of the signature of a notification, a JWT. */
 const NOTIFICATION_SIGNATURE = 'x-a2a-notification-signature';
 
-/** The id of the notification of one record to one configuration: task, configuration, sequence number. */
-export function notificationId({ key, configId }: DeliveryKey, seq: number): string {
-  return [key.id, configId, String(seq)].map(encodeURIComponent).join('/');
+/** The ids of the notifications of a configuration, each by its record: task, configuration, sequence number. */
+export function notificationIds({ key, configId }: DeliveryKey): (seq: number) => string {
+  const queue = [key.id, configId].map(encodeURIComponent).join('/');
+  return (seq) => `${queue}/${seq}`;
 }
 
 /** The headers of one attempt. */

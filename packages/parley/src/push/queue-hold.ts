@@ -15,15 +15,17 @@ const BEATS = 3;
 
 /**
  * Renews the lease of a claimed queue while its requests run. So the lease can be short, and the queue of a dead
- * process resumes soon. The signal is aborted when the lease expires, or when another node has claimed the queue.
+ * process resumes soon. It is lost when the lease expires, or when another node has claimed the queue.
  */
 export class QueueHold {
   readonly #claim: DeliveryClaim;
   readonly #options: QueueHoldOptions;
-  readonly #lost = new AbortController();
+  #isLost = false;
   #stopBeat = () => {};
   #stopEnd = () => {};
   #isReleased = false;
+  /** Aborts the request under way, if any. */
+  abort: (() => void) | undefined;
 
   constructor(claim: DeliveryClaim, options: QueueHoldOptions) {
     this.#claim = claim;
@@ -31,14 +33,16 @@ export class QueueHold {
     this.#heldSince(options.claimedAt);
   }
 
-  get signal(): AbortSignal {
-    return this.#lost.signal;
+  /** True if no further request of the queue may begin. */
+  get isLost(): boolean {
+    return this.#isLost;
   }
 
   /** Aborts the requests of the queue. */
   lose(): void {
     this.release();
-    this.#lost.abort();
+    this.#isLost = true;
+    this.abort?.();
   }
 
   /** Stops the renewal. */

@@ -1,19 +1,19 @@
 import type { Post, SendPost } from '../net/posts.js';
-import type { Clock } from '../runtime/clock.js';
+import type { EqualTimers } from '../runtime/equal-timers.js';
 import type { AttemptResult } from './delivery-policy.js';
+import type { QueueHold } from './queue-hold.js';
 
 /** Ports of a call. */
 interface WebhookCallOptions {
   readonly send: SendPost;
-  readonly clock: Clock;
-  readonly timeoutMs: number;
-  /** Aborts the call. */
-  readonly signal: AbortSignal;
+  /** Timers of the longest time of a call. */
+  readonly timeouts: EqualTimers;
+  /** Aborts the call when it is lost. It has one call at a time. */
+  readonly hold: Pick<QueueHold, 'isLost' | 'abort'>;
 }
 
 /** Sends one POST. Never rejects. */
-export async function callWebhook(post: Post, options: WebhookCallOptions): Promise<AttemptResult> {
-  const { send, clock, timeoutMs, signal } = options;
+export async function callWebhook(post: Post, { send, timeouts, hold }: WebhookCallOptions): Promise<AttemptResult> {
   const call = send(post);
   let isLate = false;
   // A sender that ignores the abort must not keep the place of its host.
@@ -22,21 +22,21 @@ export async function callWebhook(post: Post, options: WebhookCallOptions): Prom
     call.abort();
     stopped.reject(new Error('The call was given up'));
   };
-  const stopTimer = clock.after(timeoutMs, () => {
+  const timer = timeouts.start(() => {
     isLate = true;
     abort();
   });
-  signal.addEventListener('abort', abort, { once: true });
+  hold.abort = abort;
   try {
-    if (signal.aborted) abort();
+    if (hold.isLost) abort();
     const { status, retryAfter } = await Promise.race([call.answer, stopped.promise]);
     return { kind: 'answer', status, retryAfter };
   } catch (error) {
     if (isLate) return { kind: 'failure', reason: 'timeout' };
     return { kind: 'failure', reason: isForbidden(error) ? 'forbidden' : 'connection' };
   } finally {
-    stopTimer();
-    signal.removeEventListener('abort', abort);
+    timeouts.stop(timer);
+    hold.abort = undefined;
   }
 }
 

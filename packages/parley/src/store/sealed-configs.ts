@@ -2,7 +2,14 @@ import { SecretError } from '../errors/secret-error.js';
 import type { TaskPushNotificationConfig } from '../model/push-notification-config.js';
 import { requirePlain, SecretBox, type SecretPlace } from '../secrets/secret-box.js';
 import type { Logger } from '../telemetry/logger.js';
-import type { ConfigPut, DeliveryClaim, DeliveryClaimRequest, DeliveryClaims, PushStorage } from './push-storage.js';
+import type {
+  ConfigPut,
+  DeliveryClaim,
+  DeliveryClaimRequest,
+  DeliveryClaims,
+  PushStorage,
+  StoredPushConfig,
+} from './push-storage.js';
 import type { Scope } from './task-key.js';
 import type { Acceptance, AcceptOutcome, TaskStorage } from './task-storage.js';
 
@@ -20,6 +27,8 @@ export class SealedConfigs {
    * Cache of decrypted texts by place and encrypted text, because a sender claims the same configuration repeatedly.
    */
   readonly #opened = new Map<string, string>();
+  /** The same by stored object: storages in this process return one object until it is replaced. */
+  readonly #openedConfigs = new WeakMap<StoredPushConfig, StoredPushConfig>();
 
   /** Without keys nothing is encrypted, and reading an encrypted configuration fails. */
   constructor(storage: TaskStorage, { keys, logger }: { readonly keys: readonly string[]; readonly logger: Logger }) {
@@ -52,8 +61,14 @@ export class SealedConfigs {
   }
 
   async config(...[scope, taskId, id]: Parameters<PushStorage['config']>): ReturnType<PushStorage['config']> {
-    const config = await this.#storage.push.config(scope, taskId, id);
-    return config && this.#open(scope, config);
+    const stored = await this.#storage.push.config(scope, taskId, id);
+    if (stored === undefined) return undefined;
+    let config = this.#openedConfigs.get(stored);
+    if (config === undefined) {
+      config = await this.#open(scope, stored);
+      this.#openedConfigs.set(stored, config);
+    }
+    return config;
   }
 
   async configs(...call: Parameters<PushStorage['configs']>): ReturnType<PushStorage['configs']> {

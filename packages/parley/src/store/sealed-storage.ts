@@ -25,7 +25,7 @@ export function sealedStorage(storage: TaskStorage, options: SealedStorageOption
   });
   const sealed = SEALED_CALLS.map((name) => {
     const call = async (...args: unknown[]) => {
-      const sealing = await configs.get();
+      const sealing = configs.loaded ?? (await configs.get());
       return Reflect.apply(sealing[name], sealing, args) as unknown;
     };
     return [name, call] as const;
