@@ -202,6 +202,25 @@ describe('notifications', () => {
     expect(receiver.received).toHaveLength(2);
   });
 
+  it('go only to the new url once the replacement of their configuration was answered', async () => {
+    const gate = Promise.withResolvers<void>();
+    await using receiver = await Receiver.open(async (response, _, count) => {
+      if (count === 3) await gate.promise;
+      response.writeHead(count === 1 ? 503 : 204).end();
+    });
+    await using other = await Receiver.open();
+    await using agent = await pushServer({ push: { allow: ['127.0.0.0/8'], firstDelayMs: 50 } });
+    const configuration = { taskPushNotificationConfig: { id: 'hook', url: receiver.url } };
+    const { result } = await agent.call('SendMessage', { ...said('hi'), configuration });
+    const { task } = result as never as { task: { id: string } };
+    await receiver.has((all) => all.length === 3);
+    const replacing = { taskId: task.id, id: 'hook', url: other.url };
+    expect(await agent.call('CreateTaskPushNotificationConfig', replacing)).toHaveProperty('result');
+    gate.resolve();
+    await other.has((all) => all.some(({ text }) => isDone(text)));
+    expect(receiver.received).toHaveLength(3);
+  });
+
   it('have an answer as soon as its status has come, also if its body never ends', async () => {
     await using receiver = await Receiver.open((response) => void response.writeHead(200).write('and'));
     await using agent = await pushServer({ push: { allow: ['127.0.0.0/8'], timeoutMs: 300 } });
