@@ -21,15 +21,15 @@ it.each(rows)('shows %s by a test, a figure or a page', (row) => {
 
 /** A rate of the page, and the same one in a cell of docs/performance.md. */
 const RATES = [
-  ['22,200', '22.2 k req/s'],
-  ['8,200', '8241 req/s'],
-  ['4,300', '4266 req/s'],
-  ['751', '751 req/s'],
-  ['398', '398 req/s'],
-  ['31,100', '31.1 k req/s'],
-  ['18,500', '18.5 k req/s'],
-  ['8,900', '8872 req/s'],
-  ['413', '413 req/s'],
+  ['21,900', '21.9 k req/s'],
+  ['7,900', '7873 req/s'],
+  ['4,400', '4423 req/s'],
+  ['785', '785 req/s'],
+  ['409', '409 req/s'],
+  ['29,800', '29.8 k req/s'],
+  ['21,500', '21.5 k req/s'],
+  ['9,200', '9206 req/s'],
+  ['416', '416 req/s'],
 ] as const;
 
 it.each(RATES)('the rate %s is measured: %s', (told, measured) => {

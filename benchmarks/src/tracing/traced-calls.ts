@@ -1,4 +1,5 @@
-// A server with or without spans that calls itself, without a socket. Arguments: a workload, and one of SUBJECTS.
+// A server with or without spans that calls itself, without a socket. Arguments: a workload, and one of SUBJECTS. With
+// a number it makes that many calls and ends, for programs that count its instructions.
 import { context, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { AlwaysOffSampler, AlwaysOnSampler, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
@@ -10,7 +11,7 @@ import { TRACED_AGENTS } from './traced-agents.js';
 const URL_OF_CALLS = 'http://127.0.0.1/a2a/jsonrpc';
 const HEADERS = { 'content-type': 'application/json', 'a2a-version': '1.0' };
 
-const [, , workload = '', subject = ''] = process.argv;
+const [, , workload = '', subject = '', calls] = process.argv;
 if (!['none', 'off'].includes(subject)) {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   const idle = async () => {};
@@ -46,6 +47,10 @@ async function costOf(calls: number): Promise<number> {
   return (user + system) / calls;
 }
 
+if (calls !== undefined) {
+  await costOf(Number(calls));
+  process.exit();
+}
 process.once('disconnect', () => process.exit());
 process.on('message', async ({ calls }: { readonly calls: number }) => {
   process.send?.({ kind: 'cost', micros: await costOf(calls) });
