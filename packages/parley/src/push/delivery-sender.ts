@@ -231,16 +231,17 @@ export class DeliverySender {
     }
   }
 
-  /** Reads the configuration before each request, because any process can delete or replace it. */
+  /** Returns a check to be made before each request, because any process can delete or replace the configuration. */
   #currencyOf({ key, configId, config }: DeliveryClaim): () => Promise<boolean> {
     const { push } = this.#options.storage;
-    let same: StoredPushConfig | undefined = config;
+    let same: StoredPushConfig = config;
     return async () => {
       const now = await push.config(key.scope, key.id, configId);
       // Most storages return the same object until it is replaced.
       if (now === same) return true;
-      same = JSON.stringify(now) === JSON.stringify(config) ? now : undefined;
-      return same !== undefined;
+      if (now === undefined || JSON.stringify(now) !== JSON.stringify(config)) return false;
+      same = now;
+      return true;
     };
   }
 
