@@ -3,12 +3,10 @@ import { BACKENDS, Cluster } from './backends.js';
 import { EventFeed } from './event-feed.js';
 import type { Replica } from './replica.js';
 
-/** The backends run beside each other. On each of them, one test runs after the other. */
-const LONG = { timeout: 90_000, concurrent: false };
+const LONG = { timeout: 90_000 };
 const PATIENCE = { timeout: 30_000, interval: 30 };
 
-// Most of the time is waiting for a server that is away.
-describe.concurrent.each(Object.keys(BACKENDS))('while %s is away', (backend) => {
+describe.each(Object.keys(BACKENDS))('while %s is away', (backend) => {
   it.each(['killed', 'frozen'] as const)(
     'requests are refused quickly, streams stay open, and all goes on after it: %s',
     LONG,

@@ -76,7 +76,7 @@ export class ChatPage {
     await this.replies.first().waitFor({ state: 'detached' });
   }
 
-  /** Opens the page of the task. It counts events, as this page does, so the click alone is no sign that it is shown. */
+  /** Opens the page of the task. It counts events, as this page does, so the click alone is no sign that it shows. */
   async openTask(): Promise<void> {
     await this.log.getByRole('link', { name: 'Task and timeline' }).last().click();
     await this.page.getByRole('region', { name: 'Timeline' }).waitFor();
