@@ -73,8 +73,8 @@ export class SqliteFiles {
 }
 
 /**
- * No file has to outlive a power loss, so that they lie in memory if there is room: many small transactions would wait
- * for a disk that other tests keep busy. In the long form they lie on the disk.
+ * Memory, if there is room, because no file has to outlive a power loss: many small transactions would wait for a disk
+ * that is busy. In the long form the files lie on the disk.
  */
 function parentFolder(): string {
   if (process.env.TEST_LONG !== undefined || !existsSync(MEMORY)) return tmpdir();
