@@ -71,8 +71,8 @@ const DATABASES: readonly string[] = [
   `s3://key:${SECRET}@bucket?secretAccessKey=${SECRET}`,
 ];
 
-/** Commands that share their way to the database have one url in five each, together all; in the long form all. */
-function someDatabases(command: number, oneIn = 5): readonly string[] {
+/** Commands that share their way to the database have one url in six each, together all; in the long form all. */
+function someDatabases(command: number, oneIn = 6): readonly string[] {
   return DATABASES.filter((_, at) => process.env.TEST_LONG !== undefined || (at + command) % oneIn === 0);
 }
 
