@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join, posix } from 'node:path';
+import { extname, join, posix } from 'node:path';
 import ts from 'typescript';
 
 /** One parsed source file. Its path is relative to the root of the tree. */
@@ -53,9 +53,16 @@ export class SourceTree {
   }
 }
 
-/** The syntax tree of a source file. */
+const PARSED = new Map<string, ts.SourceFile>();
+
+/** The syntax tree of a source file. Rules that read the files by other paths share it. */
 export function parsed(path: string, text: string): ts.SourceFile {
-  return ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, true);
+  const key = `${extname(path)} ${text}`;
+  const known = PARSED.get(key);
+  if (known !== undefined) return known;
+  const ast = ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, true);
+  PARSED.set(key, ast);
+  return ast;
 }
 
 /** True if a file holds tests. */

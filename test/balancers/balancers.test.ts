@@ -55,7 +55,8 @@ const message = (text: string) => ({
 });
 const statusOf = (url: string) => fetch(url).then(({ status }) => status);
 
-describe.each(BALANCERS)('%s', (name) => {
+// Each balancer has its own replicas, and waits for its own time-outs.
+describe.concurrent.each(BALANCERS)('%s', (name) => {
   let all: readonly Replica[];
   let balancer: Balancer;
   beforeAll(async () => {
@@ -70,7 +71,9 @@ describe.each(BALANCERS)('%s', (name) => {
     for (const replica of all) await replica[Symbol.asyncDispose]();
   });
 
-  it('spreads requests over all replicas, and the card names the balancer', { timeout: 60_000 }, async () => {
+  it.sequential('spreads requests over all replicas, and the card names the balancer', {
+    timeout: 60_000,
+  }, async () => {
     const mounted = await MountedAgent.at(balancer.url);
     expect(mounted.urlOf('HTTP+JSON')).toBe(`${balancer.url}/a2a/rest`);
     const client = await connect(balancer.url);
@@ -83,7 +86,7 @@ describe.each(BALANCERS)('%s', (name) => {
     for (const path of ['/healthz', '/readyz', '/metrics']) expect(await statusOf(balancer.url + path)).toBe(404);
   });
 
-  it('keeps a silent stream open for longer than its idle time-outs', { timeout: 60_000 }, async () => {
+  it.sequential('keeps a silent stream open for longer than its idle time-outs', { timeout: 60_000 }, async () => {
     const agent = (await MountedAgent.at(balancer.url)).over('JSONRPC');
     const frames: unknown[] = [];
     // Twice the time-outs of the test.
@@ -91,7 +94,7 @@ describe.each(BALANCERS)('%s', (name) => {
     expect(JSON.stringify(frames.at(-1))).toContain('TASK_STATE_COMPLETED');
   });
 
-  it('drains a replica, and no client sees an error', { timeout: 120_000 }, async () => {
+  it.sequential('drains a replica, and no client sees an error', { timeout: 120_000 }, async () => {
     const [first] = all;
     if (first === undefined) throw new Error('no replica');
     const client = await connect(balancer.url);
@@ -117,7 +120,9 @@ describe.each(BALANCERS)('%s', (name) => {
     await Promise.all(streams);
   });
 
-  it('answers by the other replicas when one is killed, and its streams go on', { timeout: 120_000 }, async () => {
+  it.sequential('answers by the other replicas when one is killed, and its streams go on', {
+    timeout: 120_000,
+  }, async () => {
     const [, second] = all;
     const client = await connect(balancer.url);
     let open = 0;

@@ -8,6 +8,7 @@ import WebSocket from 'ws';
 /** A server in a process of its own, which must stay up. */
 export interface HostileProcess {
   readonly socketUrl: string;
+  end(): void;
   /** True while the process runs. */
   isUp(): boolean;
   /** The heap after a collection, in bytes. */
@@ -18,14 +19,20 @@ export interface HostileProcess {
   socket(): Promise<WebSocket>;
 }
 
-/** Starts a server from what was built last. */
+/** A server from what was built last, until the test ends. */
 export async function hostileProcess(options: CapnwebBindingOptions = {}): Promise<HostileProcess> {
+  const server = await startHostileProcess(options);
+  onTestFinished(() => server.end());
+  return server;
+}
+
+/** The same for all tests of a `describe`, which ends it. */
+export async function startHostileProcess(options: CapnwebBindingOptions = {}): Promise<HostileProcess> {
   const path = fileURLToPath(new URL('hostile-server.mjs', import.meta.url));
   const child = fork(path, [JSON.stringify(options)], {
     execArgv: ['--expose-gc'],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
-  onTestFinished(() => void child.kill('SIGKILL'));
   const [{ url }] = (await once(child, 'message')) as [{ url: string }];
   const socketUrl = `${url.replace('http', 'ws')}/a2a/capnweb`;
   const asked = async () => {
@@ -35,6 +42,7 @@ export async function hostileProcess(options: CapnwebBindingOptions = {}): Promi
   };
   return {
     socketUrl,
+    end: () => void child.kill('SIGKILL'),
     isUp: () => child.exitCode === null && child.signalCode === null,
     heap: async () => (await asked()).heapUsed,
     memory: async () => {

@@ -21,4 +21,6 @@ process.on('message', () => {
   const { heapUsed, arrayBuffers } = process.memoryUsage();
   process.send?.({ heapUsed, arrayBuffers });
 });
+// A test that is cut off leaves no server behind.
+process.on('disconnect', () => process.exit());
 process.send?.({ url });

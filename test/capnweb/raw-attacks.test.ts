@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import { hostileProcess } from './hostile-process.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type HostileProcess, hostileProcess, startHostileProcess } from './hostile-process.js';
 import { expectUp, OPCODE, PING, RawWebSocket, webSocketFrame } from './raw-web-socket.js';
 import { servedAgent } from './session-world.js';
 
@@ -64,6 +64,12 @@ describe('a peer that breaks the rules of WebSocket', () => {
 });
 
 describe('a peer that breaks the rules of the session', () => {
+  let server: HostileProcess;
+  beforeAll(async () => {
+    server = await startHostileProcess();
+  });
+  afterAll(() => server.end());
+
   it.each<[string, Attack]>([
     ['asks for a call that it never made', (raw) => raw.send(['pull', 77])],
     ['answers a call that no one made', (raw) => raw.send(['resolve', -9, 1], ['reject', 9, ['error', 'Error', 'x']])],
@@ -123,7 +129,6 @@ describe('a peer that breaks the rules of the session', () => {
       },
     ],
   ])('and %s harms nobody else', async (_, attack) => {
-    const server = await hostileProcess();
     const raw = await (await RawWebSocket.open(server.socketUrl)).admitted();
     attack(raw);
     raw.send(['push', ['pipeline', 0, ['ping'], []]]);

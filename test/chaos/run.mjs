@@ -33,7 +33,7 @@ const CHOSEN = process.env.TEST_LONG
   ? ['postgres', 'postgres-partitioned', 'postgres-pooled', 'redis', 'redis-cluster']
   : ['postgres', 'redis'];
 const LONG_FAULTS = 200;
-const SHORT_FAULTS = 10;
+const SHORT_FAULTS = 6;
 
 const USAGE = `npm run chaos -- [options]
 Runs replicas under load and faults, on real databases, and checks that no promise was broken.

@@ -8,8 +8,8 @@ import { HEADERS, RestartedServer, taskAfterTurn } from './restarted-server.js';
 
 /** Three words in each of three steps, and two moments in each of two calls. */
 const MOMENTS = 13;
-/** In the short form the process dies at each third moment, among them one of each call. */
-const STRIDE = process.env.TEST_LONG ? 1 : 3;
+/** In the short form the process dies at each fourth moment, among them one of each call. */
+const STRIDE = process.env.TEST_LONG ? 1 : 4;
 
 const folders: string[] = [];
 const server = new RestartedServer('ai-sdk-server.mjs');

@@ -13,7 +13,7 @@ import { TaskBuilder } from '../../packages/parley/src/task/task-builder.js';
 import { generator } from './generator.js';
 import { Load, type Said } from './said.js';
 
-const kills = process.env.TEST_LONG ? 100 : 10;
+const kills = process.env.TEST_LONG ? 100 : 4;
 /** A server is killed when its clients have seen up to so many events. */
 const MOST_EVENTS = 100;
 const seed = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000);

@@ -6,7 +6,7 @@ import { afterEach, expect, it } from 'vitest';
 import { HEADERS, RestartedServer, taskAfterTurn } from './restarted-server.js';
 
 /** Writes between two deaths. */
-const STRIDE = process.env.TEST_LONG ? 1 : 2;
+const STRIDE = process.env.TEST_LONG ? 1 : 3;
 
 const folders: string[] = [];
 const server = new RestartedServer('langgraph-server.mjs');

@@ -11,6 +11,7 @@ import { FORGED_LINES, forgedIn, HOSTILE_TEXT, unsafeIn } from './hostile-text.j
 /** The line editor of a terminal moves its cursor. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the terminal sends them
 const CURSOR = /\u001b\[\d*[GJK]|\r/g;
+const isLong = process.env.TEST_LONG !== undefined;
 const EVIL = `${HOSTILE_TEXT}${FORGED_LINES}`;
 
 const evilPart = (part: object) => ({ ...part, metadata: { [EVIL]: EVIL } });
@@ -77,7 +78,6 @@ function expectSafe({ stdout, stderr }: Pick<ParleyResult, 'stdout' | 'stderr'>)
 }
 
 describe('text of an agent in the output of a command', () => {
-  const formats = ['text', 'json', 'jsonl'];
   it.each<[string, readonly string[], object | ((url: string) => object), Answer]>([
     ['a card', ['card', 'get', '{url}', '--verbose'], evilCard, evilError],
     ['a card that does not follow the schema', ['card', 'get', '{url}', '--validate'], evilCard, evilError],
@@ -129,8 +129,10 @@ describe('text of an agent in the output of a command', () => {
     ['a report of the conformance tester', ['conformance', '-a', '{url}'], evilCard, evilError],
   ])(
     '%s',
-    async (_name, args, card, answer) => {
+    async (name, args, card, answer) => {
       await using agent = await RecordingAgent.start({ card, answer });
+      // Both forms of JSON escape in the same way: a row has one of them; in the long form both.
+      const formats = ['text', ...(isLong ? ['json', 'jsonl'] : [name.length % 2 === 0 ? 'json' : 'jsonl'])];
       for (const format of formats) {
         using folder = new EmptyFolder();
         const given = args.map((one) => one.replace('{url}', agent.url).replace('{dir}', folder.path));

@@ -17,11 +17,12 @@ const DIRECTIONS = [
   ['current', 'last'],
 ] as const;
 
-describe.each(Object.keys(BACKENDS))('a rolling update on %s', (backend) => {
+// The backends run beside each other. On each of them, one test runs after the other.
+describe.concurrent.each(Object.keys(BACKENDS))('a rolling update on %s', (backend) => {
   const cluster = new Cluster(backend);
   afterAll(() => cluster[Symbol.asyncDispose]());
 
-  describe.each(DIRECTIONS)('a task that the %s version begins', (begins, goesOn) => {
+  describe.sequential.each(DIRECTIONS)('a task that the %s version begins', (begins, goesOn) => {
     let one: Replica;
     let two: Replica;
     beforeAll(async () => {

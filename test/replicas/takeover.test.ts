@@ -10,10 +10,12 @@ import { EventFeed } from './event-feed.js';
 import type { Replica } from './replica.js';
 
 const LEASE_MS = 3_000;
-const LONG = { timeout: 90_000 };
+/** The backends run beside each other. On each of them, one test runs after the other. */
+const LONG = { timeout: 90_000, concurrent: false };
 const PATIENCE = { timeout: 20_000, interval: 20 };
 
-describe.each(Object.keys(BACKENDS))('a replica on %s', (backend) => {
+// Most of the time is waiting for leases.
+describe.concurrent.each(Object.keys(BACKENDS))('a replica on %s', (backend) => {
   const cluster = new Cluster(backend);
   afterEach(() => cluster.clear());
   afterAll(() => cluster[Symbol.asyncDispose]());

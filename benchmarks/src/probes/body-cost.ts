@@ -48,7 +48,7 @@ class BodyRequest implements ExchangeRequest {
  * interleaved pairs, by shape. All passes of the server count: decoding, limits, parse, validator, hash of idempotent
  * sends, storage in memory. The answer has no history, so that it is small.
  */
-export async function bodyRatios(): Promise<Readonly<Record<string, number>>> {
+export async function bodyRatios(pairs = PAIRS): Promise<Readonly<Record<string, number>>> {
   const agent = { execute: () => new Promise<void>(() => {}) };
   const url = 'http://127.0.0.1:3000';
   const host = createAgentHandler({ name: 'Bodies', url, agent, idempotency: { anonymous: true } });
@@ -56,8 +56,8 @@ export async function bodyRatios(): Promise<Readonly<Record<string, number>>> {
   let id = 0;
   for (const [shape, dataOf] of Object.entries(SHAPES)) {
     const data = dataOf();
-    const pairs: number[] = [];
-    for (let pair = 0; pair < PAIRS; pair += 1) {
+    const measured: number[] = [];
+    for (let pair = 0; pair < pairs; pair += 1) {
       const message = { messageId: `m${id++}`, role: 'ROLE_USER', parts: [{ data }] };
       const params = { configuration: { returnImmediately: true, historyLength: 0 }, message };
       const text = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params });
@@ -67,9 +67,9 @@ export async function bodyRatios(): Promise<Readonly<Record<string, number>>> {
         const { status } = await host.exchange(request);
         if (status !== 200) throw new Error(`A body was answered with ${status}`);
       });
-      pairs.push(takenMs / parsedMs);
+      measured.push(takenMs / parsedMs);
     }
-    ratios[shape] = pairs.sort((left, right) => left - right)[PAIRS >> 1] ?? Number.NaN;
+    ratios[shape] = measured.sort((left, right) => left - right)[pairs >> 1] ?? Number.NaN;
   }
   void host.close({ graceMs: 0 });
   return ratios;

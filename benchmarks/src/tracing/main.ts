@@ -5,7 +5,7 @@ const { values } = parseArgs({
   options: { short: { type: 'boolean' }, json: { type: 'boolean' }, profile: { type: 'string' } },
 });
 const { short, json, profile } = values;
-const workloads = short ? (['call', 'task'] as const) : (['call', 'task', 'stream'] as const);
+const workloads = short ? (['call'] as const) : (['call', 'task', 'stream'] as const);
 const costs = await measureTracing({ workloads, generations: short ? 1 : 3, rounds: short ? 7 : 30, profile });
 if (json) process.stdout.write(JSON.stringify(costs));
 else {
