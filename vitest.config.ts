@@ -86,6 +86,8 @@ export default defineConfig({
     pool: 'forks',
     // Much of the time is waiting for servers and timers: two files at once also where there are two cores.
     maxWorkers: 2,
+    // Tests of processes that run beside each other: each of them has several processes.
+    maxConcurrency: 3,
     projects: [
       { extends: true, test: { name: 'alone', include: ['test/**/*.test.ts'], exclude: [...IGNORED, ...SHARING] } },
       { extends: true, test: { name: 'judging', include: JUDGING } },

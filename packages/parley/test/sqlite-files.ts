@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -8,14 +8,11 @@ import type { SqliteFileOptions } from '../src/store/sqlite/sqlite-file.js';
 import { SqliteStorage } from '../src/store/sqlite/sqlite-storage.js';
 import { silentLogger } from '../src/telemetry/logger.js';
 
-/** A file system of Linux. In containers it often has 64 MB. */
-const MEMORY = '/dev/shm';
-const MEMORY_BYTES = 2_000_000_000;
 const WORKER = fileURLToPath(new URL('../src/store/sqlite/sqlite-worker.ts', import.meta.url));
 
 /** A folder for database files, and the storage's worker made from its sources: a thread loads JavaScript only. */
 export class SqliteFiles {
-  readonly folder = mkdtempSync(join(parentFolder(), 'parley-sqlite-'));
+  readonly folder = mkdtempSync(join(tmpdir(), 'parley-sqlite-'));
   readonly worker = pathToFileURL(join(this.folder, 'worker.mjs'));
   #count = 0;
 
@@ -70,14 +67,4 @@ export class SqliteFiles {
   remove(): void {
     rmSync(this.folder, { recursive: true, force: true });
   }
-}
-
-/**
- * Memory, if there is room, because no file has to outlive a power loss: many small transactions would wait for a disk
- * that is busy. In the long form the files lie on the disk.
- */
-function parentFolder(): string {
-  if (process.env.TEST_LONG !== undefined || !existsSync(MEMORY)) return tmpdir();
-  const { bavail, bsize } = statfsSync(MEMORY);
-  return bavail * bsize > MEMORY_BYTES ? MEMORY : tmpdir();
 }
