@@ -19,7 +19,7 @@ import { receivedChallenges } from '../../packages/parley/src/auth/challenge.js'
 import { EncodingChoice } from '../../packages/parley/src/bindings/http/accept-encoding.js';
 import { askedVersion } from '../../packages/parley/src/bindings/http/call-context.js';
 import { parseJson } from '../../packages/parley/src/bindings/http/json-body.js';
-import { accepted, essence, names } from '../../packages/parley/src/bindings/http/media-type.js';
+import { essence, names, preferredMediaType } from '../../packages/parley/src/bindings/http/media-type.js';
 import { answeredError, bodyValue, strangeAnswer } from '../../packages/parley/src/bindings/http/received-answer.js';
 import { queryMembers } from '../../packages/parley/src/bindings/http-json/request-value.js';
 import { idOf } from '../../packages/parley/src/bindings/jsonrpc/jsonrpc-request.js';
@@ -99,7 +99,7 @@ const messageOf = (text: string) => ({
 const PARSERS: Readonly<Record<string, Reading>> = {
   'a media type': essence,
   'the names of an Accept header': (text) => names(text, 'text/event-stream'),
-  'the choice of an Accept header': (text) => accepted(text, ['application/json', 'application/a2a+json']),
+  'the choice of an Accept header': (text) => preferredMediaType(text, ['application/json', 'application/a2a+json']),
   'an Accept-Encoding header': (text) => new EncodingChoice(['br', 'gzip']).of(text),
   'a list of extensions': parseExtensions,
   'a version in a header': (text) => askedVersion(header('a2a-version', text)),

@@ -2,10 +2,10 @@ import type { UIMessage, UIMessageChunk } from 'ai';
 import type { Client } from 'parley-a2a/client';
 import {
   checkOptions,
-  closed,
   func,
   isObject,
   type OptionSchemas,
+  optionObject,
   positive,
   sha256Hex,
   Type,
@@ -73,7 +73,7 @@ export function chatHandler(
   client: () => Promise<Client>,
   options: A2AChatHandlerOptions,
 ): (request: Request) => Promise<Response> {
-  checkOptions({ subject: 'a2aChatHandler', schema: closed(schemas), options });
+  checkOptions({ subject: 'a2aChatHandler', schema: optionObject(schemas), options });
   const { user, places = recentPlaces(), maxBytes = MAX_BYTES, onError = () => UNAVAILABLE } = options;
   const chat = async (request: Request, chatId: string): Promise<AgentChat> => {
     const owner = user === undefined ? null : await user(request);

@@ -14,10 +14,10 @@ import {
   ConnectionError,
   callerClock,
   checkOptions,
-  closed,
   flag,
   func,
   OptionsError,
+  optionObject,
   silentLogger,
   systemClock,
   Type,
@@ -53,7 +53,7 @@ const VERSION = '1.0';
 const TIMES = { connectMs: 10_000, answerMs: 300_000, pingMs: 25_000, idleMs: 30_000 };
 
 const ms = Type.Optional(Type.Number());
-const transportSchema = closed({
+const transportSchema = optionObject({
   plaintext: Type.Optional(flag),
   webSocket: Type.Optional(func),
   ...{ connectMs: ms, answerMs: ms, pingMs: ms, idleMs: ms },

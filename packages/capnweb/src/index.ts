@@ -1,6 +1,6 @@
 import type { Logger } from 'parley-a2a';
 import { type HostExtension, type Listed, listed } from 'parley-a2a/binding-kit';
-import { checkOptions, closed, flag, type OptionSchemas, positive, Type } from 'parley-a2a/kit';
+import { checkOptions, flag, type OptionSchemas, optionObject, positive, Type } from 'parley-a2a/kit';
 import type { ArtifactEvent, StatusEvent } from 'parley-a2a/v0_3';
 import { DEFAULT_SESSION_LIMITS, type SessionLimits } from './binding/session-limits.js';
 import { capnwebExtension } from './server/capnweb-extension.js';
@@ -29,13 +29,13 @@ export interface CapnwebBindingOptions {
 const limits = Object.keys(DEFAULT_SESSION_LIMITS).map((name) => [name, Type.Optional(positive)] as const);
 
 const schemas: OptionSchemas<CapnwebBindingOptions> = {
-  limits: Type.Optional(closed(Object.fromEntries(limits))),
+  limits: Type.Optional(optionObject(Object.fromEntries(limits))),
   batch: Type.Optional(flag),
   listed,
 };
 
 /** The schema of CapnwebBindingOptions. */
-const capnwebBindingSchema = closed(schemas);
+const capnwebBindingSchema = optionObject(schemas);
 
 export type { Listed } from 'parley-a2a/binding-kit';
 export type { ArtifactEvent, PlainCredential, StatusEvent } from 'parley-a2a/v0_3';

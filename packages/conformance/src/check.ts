@@ -31,7 +31,7 @@ export function isTerminal({ status }: Task): boolean {
 }
 
 /** Polls a task until the agent has stopped working on it. */
-export async function settled(agent: TestedAgent, task: Task): Promise<Task> {
+export async function pollUntilSettled(agent: TestedAgent, task: Task): Promise<Task> {
   let latest = task;
   while (WORKING.includes(latest.status.state)) {
     await pause(POLL_MS, undefined, { signal: agent.signal });

@@ -13,7 +13,7 @@ export const pass = (evidence: string): Finding => ({ status: 'pass', evidence }
 export const fail = (evidence: string): Finding => ({ status: 'fail', evidence });
 
 /** The requirement does not apply to this agent. */
-export const skipped = (evidence: string): Finding => ({ status: 'skipped', evidence });
+export const skip = (evidence: string): Finding => ({ status: 'skipped', evidence });
 
 /** Passes if there is no fault; the evidence is for that case. */
 export function faultless(fault: string | undefined, evidence: string): Finding {
@@ -21,7 +21,7 @@ export function faultless(fault: string | undefined, evidence: string): Finding 
 }
 
 /** Passes if the agent refuses a call for one of these reasons. */
-export async function refused(call: () => Promise<unknown>, reasons: readonly string[]): Promise<Finding> {
+export async function expectRefusal(call: () => Promise<unknown>, reasons: readonly string[]): Promise<Finding> {
   try {
     await call();
   } catch (error) {

@@ -1,6 +1,6 @@
 import { type HostExtension, systemLookup } from 'parley-a2a/binding-kit';
 import type { ClientBinding } from 'parley-a2a/client';
-import { checkOptions, closed, flag, OptionsError, Type } from 'parley-a2a/kit';
+import { checkOptions, flag, OptionsError, optionObject, Type } from 'parley-a2a/kit';
 import { grpcAddress } from './binding/grpc-address.js';
 import { GrpcChannels, type GrpcTls } from './binding/grpc-channels.js';
 import type { ProtobufClientCodec } from './protobuf/protobuf-codec.js';
@@ -32,9 +32,9 @@ const CODECS: ReadonlyMap<string, () => Promise<ProtobufClientCodec>> = new Map(
 const IDLE_MS = 60_000;
 
 const some = Type.Optional(Type.Unknown());
-const schema = closed({
+const schema = optionObject({
   plaintext: Type.Optional(flag),
-  tls: Type.Optional(closed({ ca: some, cert: some, key: some, passphrase: some })),
+  tls: Type.Optional(optionObject({ ca: some, cert: some, key: some, passphrase: some })),
   idleMs: some,
 });
 

@@ -2,11 +2,11 @@ import { Command, GraphRecursionError, isInvalidResume, MemorySaver } from '@lan
 import type { JsonObject } from 'parley-a2a';
 import {
   checkOptions,
-  closed,
   flag,
   func,
   type OptionSchemas,
   OptionsError,
+  optionObject,
   positive,
   Type,
   text,
@@ -82,7 +82,7 @@ const schemas: OptionSchemas<LangGraphAgentOptions> = {
  * from `MemorySaver`.
  */
 export function langGraphAgent(options: LangGraphAgentOptions): AgentExecutor {
-  checkOptions({ subject: 'langGraphAgent', schema: closed(schemas), options });
+  checkOptions({ subject: 'langGraphAgent', schema: optionObject(schemas), options });
   const checkpointer = checkpointerOf(options.graph);
   const threads = new ThreadQueue();
   const resumable = options.resumable ?? isDurable(checkpointer);

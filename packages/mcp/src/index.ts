@@ -4,13 +4,13 @@ import type { Client } from 'parley-a2a/client';
 import {
   callerIds,
   checkOptions,
-  closed,
   eitherOf,
   flag,
   func,
   mapOf,
   type OptionSchemas,
   OptionsError,
+  optionObject,
   pendingOptions,
   positive,
   refuseArgument,
@@ -53,7 +53,7 @@ const serverSchemas: OptionSchemas<AgentMcpServerOptions> = {
  * @throws OptionsError if an agent is a promise, such as that of `connect`.
  */
 export function mcpServerOf(agents: Client | readonly Client[], given: AgentMcpServerOptions = {}): Server {
-  const checked = checkOptions({ subject: 'mcpServerOf', schema: closed(serverSchemas), options: given });
+  const checked = checkOptions({ subject: 'mcpServerOf', schema: optionObject(serverSchemas), options: given });
   return serverOf(clientsOf('mcpServerOf', agents), checked);
 }
 
@@ -84,7 +84,7 @@ export function mcpEndpointOf(
   agents: Client | readonly Client[],
   options: AgentMcpServerOptions & McpEndpointOptions = {},
 ): McpEndpoint {
-  const schema = closed({ ...serverSchemas, ...mcpEndpointSchemas });
+  const schema = optionObject({ ...serverSchemas, ...mcpEndpointSchemas });
   checkOptions({ subject: 'mcpEndpointOf', schema, options });
   const clients = clientsOf('mcpEndpointOf', agents);
   const server = () => serverOf(clients, options);
@@ -126,8 +126,8 @@ const urls: OptionSchemas<McpUrl> = {
   isForeign: Type.Optional(flag),
   fetch: Type.Optional(func),
 };
-const commandSchema = closed({ ...toolSchemas, ...commands });
-const urlSchema = closed({ ...toolSchemas, ...urls });
+const commandSchema = optionObject({ ...toolSchemas, ...commands });
+const urlSchema = optionObject({ ...toolSchemas, ...urls });
 
 /**
  * Connects to an MCP server and makes its tools available to an agent. Close the result at the end. If a url cannot be

@@ -1,6 +1,6 @@
 import { isObject, untrustedSchema } from 'parley-a2a/kit';
 import type { StandardSchema } from 'parley-a2a/tools';
-import { shortened } from './bounded-text.js';
+import { shortenText } from './bounded-text.js';
 
 /** A tool of an MCP server, after validation. */
 export interface ListedTool {
@@ -47,7 +47,7 @@ function listedTool(tool: unknown, connection: string): ListedTool | undefined {
   return {
     name: `${connection}_${tool.name}`,
     remoteName: tool.name,
-    description: shortened(typeof tool.description === 'string' ? tool.description : '', DESCRIPTION_LENGTH),
+    description: shortenText(typeof tool.description === 'string' ? tool.description : '', DESCRIPTION_LENGTH),
     input,
     output,
     needsTask: isObject(tool.execution) && tool.execution.taskSupport === 'required',
@@ -55,5 +55,5 @@ function listedTool(tool: unknown, connection: string): ListedTool | undefined {
 }
 
 function nameOf(tool: unknown): string {
-  return isObject(tool) && typeof tool.name === 'string' ? shortened(tool.name, 100) : '';
+  return isObject(tool) && typeof tool.name === 'string' ? shortenText(tool.name, 100) : '';
 }

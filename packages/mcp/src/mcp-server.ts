@@ -19,7 +19,7 @@ import type { Logger } from 'parley-a2a';
 import type { Client } from 'parley-a2a/client';
 import { type OptionSchemas, positive, Type, text } from 'parley-a2a/kit';
 import type { Clock, IdSource } from 'parley-a2a/server';
-import { oneLine, shortened } from './bounded-text.js';
+import { oneLine, shortenText } from './bounded-text.js';
 import type { FormResult, QuestionForm } from './question-form.js';
 import { relatedTo, SessionTasks } from './session-tasks.js';
 import { SkillCall, type ToolCaller } from './skill-call.js';
@@ -270,7 +270,7 @@ async function elicit(
   const _meta = taskId === undefined ? {} : { _meta: relatedTo(taskId) };
   try {
     const { action, content = {} } = await server.elicitInput(
-      { mode: 'form', message: shortened(text, QUESTION_LENGTH), requestedSchema, ..._meta },
+      { mode: 'form', message: shortenText(text, QUESTION_LENGTH), requestedSchema, ..._meta },
       { signal, timeout: answerMs, relatedRequestId: requestId },
     );
     if (action === 'cancel') return undefined;

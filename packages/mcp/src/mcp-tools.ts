@@ -5,7 +5,7 @@ import { isObject, OptionsError, refusedAddressIn, tracingOf } from 'parley-a2a/
 import type { Clock } from 'parley-a2a/server';
 import { defineTool, type Tool, type ToolAnswer, type ToolContext, ToolError } from 'parley-a2a/tools';
 import { AskedCalls } from './asked-calls.js';
-import { shortened } from './bounded-text.js';
+import { shortenText } from './bounded-text.js';
 import { callOutput } from './call-output.js';
 import { ListFollower } from './list-follower.js';
 import { type ListedTool, listedTools } from './listed-tools.js';
@@ -247,7 +247,7 @@ export class McpTools implements AsyncDisposable {
     }
     if (call.error !== undefined) return NO_ANSWER;
     const { context } = call;
-    const asked = { ...question, message: shortened(message, QUESTION_LENGTH) };
+    const asked = { ...question, message: shortenText(message, QUESTION_LENGTH) };
     try {
       const content = this.#options.elicit && (await this.#options.elicit(asked, context));
       if (content !== undefined && content !== false) return { action: 'accept', content };
@@ -289,7 +289,7 @@ function refusalOf(error: unknown, connection: string): unknown {
 function reasonOf(error: unknown): string {
   const { cause, message } = error instanceof Error ? error : new Error(String(error));
   const code: unknown = isObject(cause) ? cause.code : undefined;
-  return typeof code === 'string' ? code : shortened(message, REASON_LENGTH);
+  return typeof code === 'string' ? code : shortenText(message, REASON_LENGTH);
 }
 
 function isTimeout(error: unknown): boolean {

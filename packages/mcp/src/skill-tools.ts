@@ -1,5 +1,5 @@
 import type { AgentCard, AgentSkill } from 'parley-a2a';
-import { oneLine, shortened } from './bounded-text.js';
+import { oneLine, shortenText } from './bounded-text.js';
 
 /** A skill of an agent as a tool of an MCP server. */
 export interface SkillTool {
@@ -58,7 +58,7 @@ interface WantedTool {
 }
 
 function agentText(card: AgentCard): string {
-  return shortened(
+  return shortenText(
     `${card.description}\n\nA tool of the agent ${oneLine(card.name, TITLE_LENGTH)}.`,
     DESCRIPTION_LENGTH,
   );
@@ -73,7 +73,7 @@ function skillText(card: AgentCard, skill: AgentSkill): string {
     ...(inputs.length > 0 ? [`Takes: ${oneLine(inputs.join(', '), EXAMPLE_LENGTH)}`] : []),
     `A skill of the agent ${oneLine(card.name, TITLE_LENGTH)}.`,
   ];
-  return shortened(lines.join('\n\n'), DESCRIPTION_LENGTH);
+  return shortenText(lines.join('\n\n'), DESCRIPTION_LENGTH);
 }
 
 function word(text: string): string {

@@ -1,7 +1,7 @@
 import type { Part, StreamResponse, TaskState } from 'parley-a2a';
 import { ignoreRejection } from 'parley-a2a/kit';
 import type { Clock } from 'parley-a2a/server';
-import { shortened } from './bounded-text.js';
+import { shortenText } from './bounded-text.js';
 
 const TEXT_LENGTH = 2_000;
 
@@ -66,7 +66,7 @@ export class TaskProgress {
     this.#stopTimer = undefined;
     const text = this.#chunks;
     this.#chunks = '';
-    return text === '' ? this.#sending : this.#tell(shortened(text, TEXT_LENGTH));
+    return text === '' ? this.#sending : this.#tell(shortenText(text, TEXT_LENGTH));
   }
 
   #tell(text: string): Promise<void> {
@@ -85,7 +85,7 @@ function statusText(
 
 /** The text of a status: its message, or words for the state. */
 export function stateText(state: TaskState, parts: readonly Part[] | undefined): string {
-  return shortened(textIn(parts ?? []) || STATE_WORDS[state], TEXT_LENGTH);
+  return shortenText(textIn(parts ?? []) || STATE_WORDS[state], TEXT_LENGTH);
 }
 
 function textIn(parts: readonly Part[]): string {

@@ -1,7 +1,7 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonValue, Part, SendMessageResponse, TaskState } from 'parley-a2a';
 import { joinParts, TOOLS_EXTENSION } from 'parley-a2a/kit';
-import { oneLine, shortened } from './bounded-text.js';
+import { oneLine, shortenText } from './bounded-text.js';
 
 /** The structured content of each result, as JSON Schema. */
 export const OUTPUT_SCHEMA = {
@@ -77,7 +77,7 @@ function boundedResult(parts: readonly Part[], resultBytes: number, ids: ResultI
       if (part.text === undefined) continue;
     }
     if (part.text !== undefined) {
-      const text = bytes > room ? shortened(part.text.slice(0, room), room) : part.text;
+      const text = bytes > room ? shortenText(part.text.slice(0, room), room) : part.text;
       if (text === '') continue;
       texts.push(text);
       content.push({ type: 'text', text });
@@ -163,7 +163,7 @@ function fileBlock(part: FilePart): ContentBlock {
     const isWeb = /^https?:\/\//i.test(part.url) && URL.canParse(part.url);
     return isWeb
       ? { type: 'resource_link', uri: part.url, name, ...typed }
-      : { type: 'text', text: `${name}: ${shortened(part.url, 2_000)}` };
+      : { type: 'text', text: `${name}: ${shortenText(part.url, 2_000)}` };
   }
   const { raw: data } = part;
   if (mediaType?.startsWith('image/')) return { type: 'image', data, mimeType: mediaType };

@@ -2,12 +2,12 @@ import { createSecureContext } from 'node:tls';
 import {
   CredentialsError,
   checkOptions,
-  closed,
   eitherOf,
   func,
   nonEmpty,
   type OptionSchemas,
   OptionsError,
+  optionObject,
   SchemeCredentials,
   Type,
   texts,
@@ -40,10 +40,10 @@ const pem = Type.Optional(Type.Unknown());
 const identities: OptionSchemas<TlsIdentity> = { cert: pem, key: pem, passphrase: pem, ca: pem };
 const schemas: OptionSchemas<MutualTlsOptions> = {
   origins: texts,
-  identity: eitherOf([func, closed(identities)], 'must be an object with cert and key, or a function'),
+  identity: eitherOf([func, optionObject(identities)], 'must be an object with cert and key, or a function'),
   scheme: Type.Optional(nonEmpty),
 };
-const mutualTlsSchema = closed(schemas);
+const mutualTlsSchema = optionObject(schemas);
 
 /** Credentials for mutual TLS, and a `fetch` whose connections have the certificate. */
 export interface MutualTls {

@@ -16,12 +16,12 @@ import type { JsonObject, Message } from 'parley-a2a';
 import {
   approvalQuestion,
   checkOptions,
-  closed,
   DEFAULT_TOOL_LIMITS,
   flag,
   func,
   type OptionSchemas,
   OptionsError,
+  optionObject,
   positive,
   providerUsage,
   TOOLS_CARD_EXTENSION,
@@ -116,7 +116,7 @@ const schemas: OptionSchemas<OpenAIAgentOptions> = {
  * `tracing`.
  */
 export function openAIAgent(options: OpenAIAgentOptions): AgentExecutor {
-  checkOptions({ subject: 'openAIAgent', schema: closed(schemas), options });
+  checkOptions({ subject: 'openAIAgent', schema: optionObject(schemas), options });
   const { tracing = false, runner = new Runner({ tracingDisabled: !tracing, traceIncludeSensitiveData: false }) } =
     options;
   if (!tracing && !runner.config.tracingDisabled) {

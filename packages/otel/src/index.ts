@@ -2,7 +2,16 @@ import { trace } from '@opentelemetry/api';
 import type { LogFields, Logger } from 'parley-a2a';
 import type { HostExtension } from 'parley-a2a/binding-kit';
 import type { ClientCallContext } from 'parley-a2a/client';
-import { checkOptions, closed, func, type OptionSchemas, positive, refuseArgument, Type, texts } from 'parley-a2a/kit';
+import {
+  checkOptions,
+  func,
+  type OptionSchemas,
+  optionObject,
+  positive,
+  refuseArgument,
+  Type,
+  texts,
+} from 'parley-a2a/kit';
 import type { Interceptor } from 'parley-a2a/server';
 import { clientInterceptor } from './client-interceptor.js';
 import type { ContentOptions } from './content.js';
@@ -29,7 +38,7 @@ const clientSchemas: OptionSchemas<ClientTracingOptions> = { baggage: Type.Optio
 const contentSchemas: OptionSchemas<ContentOptions> = { redact: func, maxLength: Type.Optional(positive) };
 const serverSchemas: OptionSchemas<ServerTracingOptions> = {
   ...clientSchemas,
-  content: Type.Optional(closed(contentSchemas)),
+  content: Type.Optional(optionObject(contentSchemas)),
 };
 
 /**
@@ -39,7 +48,7 @@ const serverSchemas: OptionSchemas<ServerTracingOptions> = {
  * @throws OptionsError naming every option that is unknown or invalid.
  */
 export function serverTracing(options: ServerTracingOptions = {}): HostExtension {
-  checkOptions({ subject: 'serverTracing', schema: closed(serverSchemas), options });
+  checkOptions({ subject: 'serverTracing', schema: optionObject(serverSchemas), options });
   return new ServerTracing(new Instruments(), options);
 }
 
@@ -48,7 +57,7 @@ export function serverTracing(options: ServerTracingOptions = {}): HostExtension
  * @throws OptionsError naming every option that is unknown or invalid.
  */
 export function clientTracing(options: ClientTracingOptions = {}): Interceptor<ClientCallContext> {
-  checkOptions({ subject: 'clientTracing', schema: closed(clientSchemas), options });
+  checkOptions({ subject: 'clientTracing', schema: optionObject(clientSchemas), options });
   return clientInterceptor(new Instruments(), new Propagation(options.baggage));
 }
 

@@ -1,5 +1,5 @@
 import { CredentialEnds } from '../src/app/middleware/credential-ends.js';
-import { type Access, gated } from '../src/app/middleware/gate.js';
+import { type Access, gateExchange } from '../src/app/middleware/gate.js';
 import type { Authenticator } from '../src/auth/authenticator.js';
 import { type BindingContext, DEFAULT_REQUEST_LIMITS } from '../src/bindings/http/binding-context.js';
 import type { Exchange, ExchangeResponse } from '../src/bindings/http/exchange.js';
@@ -93,7 +93,7 @@ export class BoundAgent {
     if (authenticator === undefined) return exchange;
     const bound = this.#bound;
     const accessOf = () => ({ authenticator, refuse });
-    return gated(exchange, { ...bound, ends: this.#ends, limits: bound, accessOf });
+    return gateExchange(exchange, { ...bound, ends: this.#ends, limits: bound, accessOf });
   }
 
   /** A well-formed JSON-RPC call; `parts` may spoil it. */

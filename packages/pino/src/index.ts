@@ -1,6 +1,6 @@
 import { stdout } from 'node:process';
 import type { Logger, LogLevel } from 'parley-a2a';
-import { checkOptions, closed, LOG_LEVELS, steadyLogger, Type, withMethod } from 'parley-a2a/kit';
+import { checkOptions, LOG_LEVELS, optionObject, steadyLogger, Type, withMethod } from 'parley-a2a/kit';
 import { type Logger as Pino, pino } from 'pino';
 import { toPino } from './pino-logger.js';
 
@@ -11,7 +11,7 @@ type PinoLoggerOptions =
   /** The one of the application. */
   | { readonly pino: Pino; readonly level?: never };
 
-const pinoSchema = closed({
+const pinoSchema = optionObject({
   level: Type.Optional(Type.String({ enum: [...LOG_LEVELS] })),
   pino: Type.Optional(withMethod('child')),
 });

@@ -1,11 +1,11 @@
 import type { FileStore } from 'parley-a2a/files';
 import {
   checkOptions,
-  closed,
   count,
   eitherOf,
   func,
   type OptionSchemas,
+  optionObject,
   positive,
   systemClock,
   systemIds,
@@ -28,7 +28,7 @@ const credentials: OptionSchemas<S3Credentials> = {
 const schemas: OptionSchemas<S3FileStoreOptions> = {
   bucketUrl: text,
   region: text,
-  credentials: eitherOf([closed(credentials), func], 'must be an object, or a function'),
+  credentials: eitherOf([optionObject(credentials), func], 'must be an object, or a function'),
   prefix: Type.Optional(text),
   requestMs: amount,
   retries: Type.Optional(count),
@@ -42,6 +42,6 @@ const schemas: OptionSchemas<S3FileStoreOptions> = {
  * @throws OptionsError naming every option that is wrong.
  */
 export function s3FileStore(options: S3FileStoreOptions): FileStore {
-  checkOptions({ subject: 's3FileStore', schema: closed(schemas), options });
+  checkOptions({ subject: 's3FileStore', schema: optionObject(schemas), options });
   return new S3FileStore(options, { clock: systemClock, ids: systemIds, fetch: (url, init) => fetch(url, init) });
 }

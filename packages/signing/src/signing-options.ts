@@ -1,10 +1,10 @@
 import {
-  closed,
   eitherOf,
   flag,
   func,
   keySetSchema,
   keyTimesSchema,
+  optionObject,
   positive,
   Type,
   text,
@@ -29,16 +29,16 @@ const peer = {
 const verified = { audience, required: Type.Optional(flag), unsignedEnds: Type.Optional(flag) };
 
 /** The schema of the options of `messageSigning`. */
-export const messageSigningSchema = closed({
+export const messageSigningSchema = optionObject({
   ...keySets,
   agent: Type.Optional(text),
   audience,
   required: Type.Optional(flag),
-  trust: Type.Array(closed({ ...peer, id: text, user: Type.Optional(text) })),
+  trust: Type.Array(optionObject({ ...peer, id: text, user: Type.Optional(text) })),
   keys: Type.Optional(keys),
   maxAgeMs: Type.Optional(positive),
   encryption: Type.Optional(
-    closed({
+    optionObject({
       keys,
       required: Type.Optional(flag),
       answerKeys: Type.Optional({ type: 'string', enum: ['caller', 'signer'] }),
@@ -47,14 +47,16 @@ export const messageSigningSchema = closed({
 });
 
 /** The schema of the options of `signedCalls`. */
-export const signedCallsSchema = closed({
+export const signedCallsSchema = optionObject({
   ...keySets,
   ...verified,
   keys,
-  agent: Type.Optional(closed(peer)),
+  agent: Type.Optional(optionObject(peer)),
   lifetimeMs: Type.Optional(positive),
-  encryption: Type.Optional(closed({ to: closed(peer), keys: Type.Optional(keys), required: Type.Optional(flag) })),
+  encryption: Type.Optional(
+    optionObject({ to: optionObject(peer), keys: Type.Optional(keys), required: Type.Optional(flag) }),
+  ),
 });
 
 /** The schema of the options of `verifySigned`. */
-export const verifySchema = closed({ ...keySets, ...verified, agent: closed(peer) });
+export const verifySchema = optionObject({ ...keySets, ...verified, agent: optionObject(peer) });

@@ -13,11 +13,11 @@ import {
   pointText,
   stateText,
 } from './crash-rules.js';
-import { isFinal, isWaiting, shown } from './event-view.js';
+import { describeEvent, isFinal, isWaiting } from './event-view.js';
 import { type Commit, mortalStorage } from './mortal-storage.js';
 import { runAgent, type TestAgentOptions, whileTimePasses } from './test-agent.js';
 import { TestClock } from './test-ports.js';
-import { type EngineAgent, startProcess, type TestProcess, wrapped } from './test-process.js';
+import { type EngineAgent, startProcess, type TestProcess, wrapAgent } from './test-process.js';
 import { DEFAULT_WAIT_MS, waitForOn } from './waits.js';
 
 /** The options of `crashAndResume`. */
@@ -79,8 +79,13 @@ export async function crashAndResume(
   await first.send(input);
   await first.until('the crash', () => first.isDead || first.isOver, timeoutMs);
   if (!first.isDead)
-    throw crashFailure(`a crash ${pointText(at)}`, `the end of the turn: ${shown(first.events.at(-1))}`, first.error);
-  if (first.isOver) throw crashFailure('a crash before the end of the turn', `one after ${shown(first.events.at(-1))}`);
+    throw crashFailure(
+      `a crash ${pointText(at)}`,
+      `the end of the turn: ${describeEvent(first.events.at(-1))}`,
+      first.error,
+    );
+  if (first.isOver)
+    throw crashFailure('a crash before the end of the turn', `one after ${describeEvent(first.events.at(-1))}`);
   const { key } = first;
   await clock.advance((server.limits?.leaseMs ?? DEFAULT_ENGINE_LIMITS.leaseMs) + 1);
   const second = await CrashedProcess.start(parts, { agent: restart(), number: 2, at: () => false });
@@ -135,7 +140,7 @@ class CrashedProcess {
   static async start(parts: CrashSetup, { agent, number, at }: ProcessOptions): Promise<CrashedProcess> {
     const { options, user, clock } = parts;
     const own = new CrashedProcess(parts, at);
-    const counted = wrapped(agent, (executor) => {
+    const counted = wrapAgent(agent, (executor) => {
       const mortal = mortalAgent(executor, () => own.#view.isDead);
       const execute: typeof mortal.execute = (...turn) => {
         own.attempts += 1;

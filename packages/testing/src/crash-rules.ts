@@ -1,7 +1,7 @@
 import type { StreamResponse, Task } from 'parley-a2a';
 import { joinParts } from 'parley-a2a/kit';
 import { withCause } from './agent-errors.js';
-import { shown } from './event-view.js';
+import { describeEvent } from './event-view.js';
 import { ProtocolAssertionError } from './protocol-assertion-error.js';
 
 /**
@@ -47,8 +47,8 @@ export function assertWholeLog(log: readonly StreamResponse[], attempts: readonl
     throw new ProtocolAssertionError({
       assertion: ASSERTION,
       eventIndex,
-      expected: written === undefined ? 'the end of the log' : `${shown(written)} in the log`,
-      actual: kept === undefined ? 'the end of the log' : shown(kept),
+      expected: written === undefined ? 'the end of the log' : `${describeEvent(written)} in the log`,
+      actual: kept === undefined ? 'the end of the log' : describeEvent(kept),
     });
   }
 }

@@ -3,7 +3,7 @@ import { isTerminal, refuseArgument } from 'parley-a2a/kit';
 import { type ToolEvent, toolEventsOf } from 'parley-a2a/tools';
 import { violationsOf } from 'parley-a2a/validation';
 import { agentErrorIn, withCause } from './agent-errors.js';
-import { idsOf, isFinal, isWaiting, shown, statusOf } from './event-view.js';
+import { describeEvent, idsOf, isFinal, isWaiting, statusOf } from './event-view.js';
 import { type AssertionFinding, ProtocolAssertionError } from './protocol-assertion-error.js';
 import { assertToolLifecycle } from './tool-assertions.js';
 
@@ -26,17 +26,17 @@ export function assertTaskCreationAndWorkingStatus(events: AssertedEvents): void
   const list = listOf(events);
   const [first] = list;
   if (first === undefined || first.task === undefined)
-    throw found({ eventIndex: 0, expected: 'a task', actual: shown(first) });
+    throw found({ eventIndex: 0, expected: 'a task', actual: describeEvent(first) });
   const { state } = first.task.status;
   if (state === 'TASK_STATE_WORKING') return;
   if (state !== 'TASK_STATE_SUBMITTED') {
-    throw found({ eventIndex: 0, expected: 'a new task in SUBMITTED or WORKING', actual: shown(first) });
+    throw found({ eventIndex: 0, expected: 'a new task in SUBMITTED or WORKING', actual: describeEvent(first) });
   }
   for (const [eventIndex, event] of list.entries()) {
     const shownState = statusOf(event)?.state;
     if (shownState === 'TASK_STATE_WORKING' || shownState === 'TASK_STATE_REJECTED') return;
     if (eventIndex > 0 && shownState !== 'TASK_STATE_SUBMITTED') {
-      throw found({ eventIndex, expected: 'TASK_STATE_WORKING before any result', actual: shown(event) });
+      throw found({ eventIndex, expected: 'TASK_STATE_WORKING before any result', actual: describeEvent(event) });
     }
   }
   throw found({ expected: 'TASK_STATE_WORKING', actual: 'no such event' });
@@ -55,11 +55,11 @@ export function assertUniqueFinalEventIsLast(events: AssertedEvents): void {
   const at = list.findIndex(isFinal);
   const next = list[at + 1];
   if (at >= 0 && next !== undefined) {
-    const expected = `no event after the final one (event ${at}, ${shown(list[at])})`;
-    throw found({ eventIndex: at + 1, expected, actual: shown(next) });
+    const expected = `no event after the final one (event ${at}, ${describeEvent(list[at])})`;
+    throw found({ eventIndex: at + 1, expected, actual: describeEvent(next) });
   }
   if (at >= 0 || isWaiting(last)) return;
-  throw found({ eventIndex: list.length - 1, expected: 'a final event at the end', actual: shown(last) });
+  throw found({ eventIndex: list.length - 1, expected: 'a final event at the end', actual: describeEvent(last) });
 }
 
 /**
@@ -80,9 +80,9 @@ export function assertConsistentIdPropagation(events: AssertedEvents, expected: 
     }
   };
   for (const [eventIndex, event] of list.entries()) {
-    check(eventIndex, shown(event), idsOf(event), true);
+    check(eventIndex, describeEvent(event), idsOf(event), true);
     const message = statusOf(event)?.message;
-    if (message !== undefined) check(eventIndex, `the message of ${shown(event)}`, message, false);
+    if (message !== undefined) check(eventIndex, `the message of ${describeEvent(event)}`, message, false);
     for (const one of historyOf(event)) check(eventIndex, `message ${one.messageId} of the history`, one, false);
   }
 }
@@ -123,7 +123,7 @@ export function assertValidArtifactUpdates(events: AssertedEvents): void {
     const [violation] = violationsOf('TaskArtifactUpdateEvent', update);
     if (violation !== undefined) {
       const { field, description } = violation;
-      throw found({ eventIndex, expected: `a valid ${field}`, actual: `${shown(event)}: ${description}` });
+      throw found({ eventIndex, expected: `a valid ${field}`, actual: `${describeEvent(event)}: ${description}` });
     }
     const { artifactId } = update.artifact;
     if (update.append !== true) complete.delete(artifactId);
@@ -131,7 +131,11 @@ export function assertValidArtifactUpdates(events: AssertedEvents): void {
       throw found({ eventIndex, expected: `artifact ${artifactId} before its chunks`, actual: 'a chunk of it' });
     }
     if (complete.has(artifactId)) {
-      throw found({ eventIndex, expected: `no chunk of ${artifactId} after its last one`, actual: shown(event) });
+      throw found({
+        eventIndex,
+        expected: `no chunk of ${artifactId} after its last one`,
+        actual: describeEvent(event),
+      });
     }
     known.add(artifactId);
     if (update.lastChunk === true) complete.add(artifactId);
@@ -251,7 +255,7 @@ function faultOf(event: StreamResponse): string | undefined {
   const [violation] = violationsOf('StreamResponse', event);
   if (violation === undefined) return undefined;
   const { field, description } = violation;
-  return field === '' ? `${shown(event)}: ${description}` : `${shown(event)}: ${field} ${description}`;
+  return field === '' ? `${describeEvent(event)}: ${description}` : `${describeEvent(event)}: ${field} ${description}`;
 }
 
 function withReason({ status }: Pick<Task, 'status'>): string {

@@ -1,7 +1,7 @@
 import type { StreamResponse, TaskArtifactUpdateEvent, TaskState, TaskStatusUpdateEvent } from 'parley-a2a';
 import { refuseArgument } from 'parley-a2a/kit';
 import type { Clock } from 'parley-a2a/server';
-import { isFinal, isWaiting, type StreamEventOf, type StreamEventType, shown, statusOf } from './event-view.js';
+import { describeEvent, isFinal, isWaiting, type StreamEventOf, type StreamEventType, statusOf } from './event-view.js';
 import { DEFAULT_WAIT_MS, WaitTimeoutError } from './waits.js';
 
 /** The bound of a wait of a collector. */
@@ -172,6 +172,6 @@ export class StreamCollector {
 
   #describe(): string {
     if (this.#events.length === 0) return 'no event came';
-    return `${this.#events.length} events came, the last was ${shown(this.#events.at(-1))}`;
+    return `${this.#events.length} events came, the last was ${describeEvent(this.#events.at(-1))}`;
   }
 }

@@ -41,7 +41,7 @@ function namedBy(event: StreamResponse): {
 }
 
 /** A short text for an event, for errors. */
-export function shown(event: unknown): string {
+export function describeEvent(event: unknown): string {
   if (typeof event !== 'object' || event === null) return String(event);
   const [type = 'nothing', ...others] = Object.keys(event);
   if (others.length > 0) return `an object with ${[type, ...others].join(', ')}`;

@@ -76,7 +76,7 @@ function sourceOf(agent: TestedAgent): AgentOptions {
 }
 
 /** The same agent, with a wrapper around its executor. */
-export function wrapped(agent: EngineAgent, wrap: (executor: AgentExecutor) => AgentExecutor): AgentOptions {
+export function wrapAgent(agent: EngineAgent, wrap: (executor: AgentExecutor) => AgentExecutor): AgentOptions {
   const { agent: source, handler: _, ...options } = sourceOf(agent);
   if (source === undefined) throw new OptionsError('crashAndResume', ['agent: must be one that the engine runs']);
   const executor = typeof source === 'object' && 'execute' in source ? source : promptAgent(source);

@@ -57,7 +57,7 @@ export async function withAgent(
   };
   try {
     const interceptors = [...(options.interceptors ?? []), ...(invocation.output.watched ? [learning(thread)] : [])];
-    client = await readCard(connected(target, { ...options, interceptors }, invocation.settings));
+    client = await readCard(connectAgent(target, { ...options, interceptors }, invocation.settings));
     return await run({ client, thread, credentials, signatures, failure: explained });
   } catch (error) {
     throw new ReportedFailure(explained(error), error);
@@ -65,7 +65,7 @@ export async function withAgent(
 }
 
 /** Connects over a binding that is loaded on demand, if the agent has no other and no flag selects one. */
-export async function connected(target: AgentTarget, options: ConnectOptions, settings: Settings): Promise<Client> {
+export async function connectAgent(target: AgentTarget, options: ConnectOptions, settings: Settings): Promise<Client> {
   try {
     return await connect(target, options);
   } catch (error) {

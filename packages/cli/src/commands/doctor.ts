@@ -7,7 +7,7 @@ import { credentialHint } from '../agent/agent-credentials.js';
 import { agentFlags } from '../agent/agent-flags.js';
 import { agentOptions } from '../agent/agent-options.js';
 import { agentTarget } from '../agent/agent-target.js';
-import { connected } from '../agent/with-agent.js';
+import { connectAgent } from '../agent/with-agent.js';
 import type { Invocation } from '../command-line/invocation.js';
 import { backendsOf } from '../database/backends.js';
 import { databaseOf, pathOf } from '../database/open-database.js';
@@ -147,7 +147,7 @@ async function agentFindings(invocation: Invocation): Promise<readonly Finding[]
     const { fetchAgentCard } = await import('parley-a2a/client');
     const options = { ...connect, fetch: clock.fetch };
     const card = await fetchAgentCard(target, { ...options, onDocument });
-    const client = await connected(card, options, settings);
+    const client = await connectAgent(card, options, settings);
     const { protocolBinding, protocolVersion, url } = client.agentInterface;
     const way = `${card.name} at ${url}, over ${protocolBinding} ${protocolVersion}`;
     const answered = await client.listTasks({ pageSize: 1 }).then(

@@ -7,7 +7,7 @@ import { LABELS } from '../output/labels.js';
 import type { Output } from '../output/output.js';
 import { writeArtifactParts, writeParts } from '../output/part-text.js';
 import { stepIn, writeMessage, writeSummary, writeTask } from '../output/task-text.js';
-import { portOf, started } from '../serve/listening.js';
+import { portOf, startPlainServer } from '../serve/listening.js';
 import { shellWord } from '../task/shell-word.js';
 
 /**
@@ -34,7 +34,7 @@ export async function run({ settings, output }: Invocation): Promise<number> {
     },
     onRefusal: ({ status, reason }) => output.warn(`a request was refused: ${status}, ${reason}${hintFor(status)}`),
   });
-  const { url: origin, stopped } = await started(createServer(receiver.listener), place);
+  const { url: origin, stopped } = await startPlainServer(createServer(receiver.listener), place);
   const url = `${origin}/`;
   output.note(`Webhook: ${url}`);
   const secrets = [

@@ -14,7 +14,7 @@ import { PushReceiver } from 'parley-a2a/push-receiver';
 import { A2AError, type RequestHandler, type ServerCallContext, type StreamItem } from 'parley-a2a/server';
 import { oauthRelay, PushInboxes } from 'parley-a2a-console';
 import { failureOf } from '../failure/failure.js';
-import { type ListenPlace, type StartedServer, started } from '../serve/listening.js';
+import { type ListenPlace, type StartedServer, startPlainServer } from '../serve/listening.js';
 import { nodeListener } from '../serve/web-exchange.js';
 import { type AgentClients, forRequest } from './agent-clients.js';
 import { consoleGate } from './console-gate.js';
@@ -89,7 +89,7 @@ export async function serveConsole(
     },
     serve: (request) => forRequest(request, () => host.fetch(request)),
   });
-  const { url, stopped } = await started(createServer(nodeListener(gate)), place);
+  const { url, stopped } = await startPlainServer(createServer(nodeListener(gate)), place);
   const closed = stopped.then(async () => {
     inboxes.close();
     for (const { clients } of agents) await clients.close();

@@ -6,7 +6,7 @@ import { agentTarget } from '../agent/agent-target.js';
 import type { CardVerification } from '../agent/card-signatures.js';
 import { listedAgents } from '../agent/listed-agents.js';
 import { readCard } from '../agent/read-card.js';
-import { connected } from '../agent/with-agent.js';
+import { connectAgent } from '../agent/with-agent.js';
 import type { Invocation } from '../command-line/invocation.js';
 import { failureOf } from '../failure/failure.js';
 import { AgentClients } from './agent-clients.js';
@@ -75,7 +75,7 @@ async function shownAgent(invocation: Invocation, argument: string | undefined):
   const card = await readCard(fetchAgentCard(target, { ...unchecked, onDocument }));
   if (signatures !== undefined) await fetchAgentCard(target, connect).catch(() => {});
   const clients = new AgentClients((credential) =>
-    connected(
+    connectAgent(
       target,
       { ...connect, ...(credential !== undefined && { credentials: { credentials: async () => credential } }) },
       settings,
@@ -87,7 +87,7 @@ async function shownAgent(invocation: Invocation, argument: string | undefined):
   const hasCredential = Object.keys({ ...own.headers, ...own.query }).length > 0;
   let stranger: Promise<Client> | undefined;
   const fetch: Fetch = async (url, init) => {
-    stranger ??= connected(target, { ...connect, credentials: ANONYMOUS, headers: {} }, settings);
+    stranger ??= connectAgent(target, { ...connect, credentials: ANONYMOUS, headers: {} }, settings);
     return (await stranger).request(url, init);
   };
   return { reference, card, published, verification: signatures?.verification, hasCredential, clients, fetch };

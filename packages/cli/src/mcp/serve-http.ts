@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { Client } from 'parley-a2a/client';
 import { type AgentMcpServerOptions, mcpEndpointOf } from 'parley-a2a-mcp';
 import type { Output } from '../output/output.js';
-import { type ListenPlace, started } from '../serve/listening.js';
+import { type ListenPlace, startPlainServer } from '../serve/listening.js';
 import { nodeListener } from '../serve/web-exchange.js';
 
 const PATH = '/mcp';
@@ -25,7 +25,7 @@ export async function serveHttp(
       return isEndpoint ? endpoint.handle(request) : new Response(null, { status: 404 });
     }),
   );
-  const { url, stopped } = await started(server, place);
+  const { url, stopped } = await startPlainServer(server, place);
   output.note(`MCP: ${url}${PATH}`);
   await stopped;
   await endpoint.close();

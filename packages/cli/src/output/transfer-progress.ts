@@ -22,8 +22,8 @@ export class TransferProgress {
     if (!this.#output.watched || now - this.#shownAt < EVERY_MS) return;
     this.#shownAt = now;
     const seconds = (now - this.#began) / 1000;
-    const speed = seconds < 0.5 ? '' : `, ${sized((bytes - this.#first) / seconds)}/s`;
-    const whole = total === undefined ? sized(bytes) : `${sized(bytes)} of ${sized(total)}`;
+    const speed = seconds < 0.5 ? '' : `, ${formatBytes((bytes - this.#first) / seconds)}/s`;
+    const whole = total === undefined ? formatBytes(bytes) : `${formatBytes(bytes)} of ${formatBytes(total)}`;
     this.#output.progress(`${this.#name}: ${whole}${speed}`);
   };
 }
@@ -31,7 +31,7 @@ export class TransferProgress {
 const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB'];
 
 /** Formats a number of bytes. */
-export function sized(bytes: number): string {
+export function formatBytes(bytes: number): string {
   let number = bytes;
   let unit = 0;
   for (; number >= 1000 && unit < UNITS.length - 1; unit++) number /= 1000;

@@ -109,7 +109,7 @@ export interface StartedServer {
 }
 
 /** Starts a plain server. After a signal, it closes all its connections. */
-export async function started(server: Server, place: ListenPlace): Promise<StartedServer> {
+export async function startPlainServer(server: Server, place: ListenPlace): Promise<StartedServer> {
   const { port: wanted, host } = place;
   server.listen(wanted, host);
   await listening(once(server, 'listening'), place);

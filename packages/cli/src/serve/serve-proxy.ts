@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
-import { portOf, started, tellListening } from './listening.js';
+import { portOf, startPlainServer, tellListening } from './listening.js';
 import { ProxiedExchange } from './proxied-exchange.js';
 import { fileLog, readableLog, redactedLog, type TrafficLog } from './traffic-log.js';
 
@@ -42,7 +42,7 @@ export async function serveProxy({ settings, output }: Invocation, target: strin
     });
     exchange.run(request, response).catch(() => response.destroy());
   });
-  const { url, stopped } = await started(server, place);
+  const { url, stopped } = await startPlainServer(server, place);
   own = settings.text('public-url')?.replace(/\/$/, '') ?? url;
   tellListening(output, { name: `Proxy of ${base.host}`, url: own, card: `${own}/.well-known/agent-card.json` });
   await stopped;

@@ -1,5 +1,5 @@
-import { type Check, isTerminal, settled, UNKNOWN_TASK } from '../check.js';
-import { fail, pass, refused, skipped } from '../finding.js';
+import { type Check, isTerminal, pollUntilSettled, UNKNOWN_TASK } from '../check.js';
+import { expectRefusal, fail, pass, skip } from '../finding.js';
 import { memberOf } from '../wire/json.js';
 import { frameFault, stepsOf } from './stream-steps.js';
 
@@ -13,7 +13,7 @@ export const COMMON_CHECKS: readonly Check[] = [
     run: async (agent, seen) => {
       const answer = await agent.send({});
       if ('message' in answer) return pass('a message');
-      seen.task = await settled(agent, answer.task);
+      seen.task = await pollUntilSettled(agent, answer.task);
       return pass(`task ${seen.task.id} is ${seen.task.status.state}`);
     },
   },
@@ -21,7 +21,7 @@ export const COMMON_CHECKS: readonly Check[] = [
     spec: '§3.1.3',
     requirement: 'GetTask returns a task that exists',
     run: async (agent, { task }) => {
-      if (task === undefined) return skipped('the agent made no task');
+      if (task === undefined) return skip('the agent made no task');
       const { id } = await agent.getTask(task.id);
       return id === task.id ? pass(id) : fail(`asked for ${task.id}, got ${id}`);
     },
@@ -29,17 +29,17 @@ export const COMMON_CHECKS: readonly Check[] = [
   {
     spec: '§3.3.2',
     requirement: 'GetTask of an unknown task is TaskNotFound',
-    run: (agent) => refused(() => agent.getTask(UNKNOWN_TASK), ['TASK_NOT_FOUND']),
+    run: (agent) => expectRefusal(() => agent.getTask(UNKNOWN_TASK), ['TASK_NOT_FOUND']),
   },
   {
     spec: '§3.1.5',
     requirement: 'CancelTask of an unknown task is TaskNotFound',
-    run: (agent) => refused(() => agent.cancelTask(UNKNOWN_TASK), ['TASK_NOT_FOUND']),
+    run: (agent) => expectRefusal(() => agent.cancelTask(UNKNOWN_TASK), ['TASK_NOT_FOUND']),
   },
   {
     spec: '§3.1.1',
     requirement: 'a message to an unknown task is TaskNotFound',
-    run: (agent) => refused(() => agent.send({ taskId: UNKNOWN_TASK }), ['TASK_NOT_FOUND']),
+    run: (agent) => expectRefusal(() => agent.send({ taskId: UNKNOWN_TASK }), ['TASK_NOT_FOUND']),
   },
   {
     spec: '§3.1.4',
@@ -54,7 +54,7 @@ export const COMMON_CHECKS: readonly Check[] = [
     spec: '§3.1.2',
     requirement: 'SendStreamingMessage streams one task or one message, if the card offers streaming',
     run: async (agent) => {
-      if (!agent.capabilities.streaming) return skipped('the card does not offer streaming');
+      if (!agent.capabilities.streaming) return skip('the card does not offer streaming');
       const { events, steps } = await stepsOf(agent.stream({}));
       const last = steps.at(-1);
       if (steps.join() === 'message') return pass('one message');
@@ -67,18 +67,18 @@ export const COMMON_CHECKS: readonly Check[] = [
     requirement: 'SubscribeToTask of a task that has ended is UnsupportedOperation',
     sinceV1: true,
     run: async (agent, { task }) => {
-      if (!agent.capabilities.streaming) return skipped('the card does not offer streaming');
-      if (task === undefined || !isTerminal(task)) return skipped('there is no task that has ended');
-      return refused(() => stepsOf(agent.subscribe(task.id)), ['UNSUPPORTED_OPERATION']);
+      if (!agent.capabilities.streaming) return skip('the card does not offer streaming');
+      if (task === undefined || !isTerminal(task)) return skip('there is no task that has ended');
+      return expectRefusal(() => stepsOf(agent.subscribe(task.id)), ['UNSUPPORTED_OPERATION']);
     },
   },
   {
     spec: '§3.1.7',
     requirement: 'push configurations work if the card offers them, and are refused if not',
     run: async (agent, { task }) => {
-      if (task === undefined) return skipped('the agent made no task');
+      if (task === undefined) return skip('the agent made no task');
       const list = () => agent.listConfigs(task.id);
-      if (!agent.capabilities.pushNotifications) return refused(list, ['PUSH_NOTIFICATION_NOT_SUPPORTED']);
+      if (!agent.capabilities.pushNotifications) return expectRefusal(list, ['PUSH_NOTIFICATION_NOT_SUPPORTED']);
       return pass(`${(await list()).length} configurations`);
     },
   },
@@ -86,9 +86,9 @@ export const COMMON_CHECKS: readonly Check[] = [
     spec: '§3.1.11',
     requirement: 'the extended card is refused if the card offers none',
     run: async (agent) => {
-      if (agent.capabilities.extendedAgentCard) return skipped('the card offers one');
+      if (agent.capabilities.extendedAgentCard) return skip('the card offers one');
       const call = async () => memberOf(await agent.call('GetExtendedAgentCard', {}), 'name');
-      return refused(call, ['UNSUPPORTED_OPERATION', 'EXTENDED_AGENT_CARD_NOT_CONFIGURED', 'METHOD_NOT_FOUND']);
+      return expectRefusal(call, ['UNSUPPORTED_OPERATION', 'EXTENDED_AGENT_CARD_NOT_CONFIGURED', 'METHOD_NOT_FOUND']);
     },
   },
 ];

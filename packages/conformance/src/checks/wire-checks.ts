@@ -1,5 +1,5 @@
 import { type Check, UNKNOWN_TASK } from '../check.js';
-import { type Finding, fail, pass, refused, skipped } from '../finding.js';
+import { expectRefusal, type Finding, fail, pass, skip } from '../finding.js';
 import { LIST_TASKS_RESPONSE, SEND_MESSAGE_RESPONSE } from '../schema/message-shapes.js';
 import { problemsIn, type Shape } from '../schema/shape.js';
 import type { TestedAgent } from '../tested-agent.js';
@@ -14,32 +14,32 @@ export const WIRE_CHECKS: readonly Check[] = [
     requirement: 'a version that the interface does not offer is VersionNotSupported',
     run: (agent) => {
       const alter = (request: RawRequest) => ({ ...request, headers: { ...request.headers, 'a2a-version': '99.0' } });
-      return refused(() => agent.send({}, { alter }), ['VERSION_NOT_SUPPORTED']);
+      return expectRefusal(() => agent.send({}, { alter }), ['VERSION_NOT_SUPPORTED']);
     },
   },
   {
     spec: '§9.5',
     requirement: 'a message without parts is refused',
-    run: (agent) => refused(() => agent.send({ parts: [] }), ['INVALID_PARAMS']),
+    run: (agent) => expectRefusal(() => agent.send({ parts: [] }), ['INVALID_PARAMS']),
   },
   {
     spec: '§9.5',
     requirement: 'a message without an id is refused',
-    run: (agent) => refused(() => agent.send({ messageId: '' }), ['INVALID_PARAMS']),
+    run: (agent) => expectRefusal(() => agent.send({ messageId: '' }), ['INVALID_PARAMS']),
   },
   {
     spec: '§9.5',
     requirement: 'a body that is not JSON is refused',
     run: (agent) => {
       const alter = (request: RawRequest) => ({ ...request, body: '{"message' });
-      return refused(() => agent.send({}, { alter }), ['PARSE_ERROR', 'INVALID_REQUEST', 'INVALID_PARAMS']);
+      return expectRefusal(() => agent.send({}, { alter }), ['PARSE_ERROR', 'INVALID_REQUEST', 'INVALID_PARAMS']);
     },
   },
   jsonRpcCheck('an unknown method is MethodNotFound', (agent) =>
-    refused(() => agent.send({}, { alter: withMembers({ method: 'ParleyConformance' }) }), ['METHOD_NOT_FOUND']),
+    expectRefusal(() => agent.send({}, { alter: withMembers({ method: 'ParleyConformance' }) }), ['METHOD_NOT_FOUND']),
   ),
   jsonRpcCheck('another version of JSON-RPC is InvalidRequest', (agent) =>
-    refused(() => agent.send({}, { alter: withMembers({ jsonrpc: '1.0' }) }), ['INVALID_REQUEST']),
+    expectRefusal(() => agent.send({}, { alter: withMembers({ jsonrpc: '1.0' }) }), ['INVALID_REQUEST']),
   ),
   jsonRpcCheck('an answer has the id of its request', async (agent) => {
     const { body } = await onePage(agent, withMembers({ id: 'parley-7' }));
@@ -93,7 +93,7 @@ export const WIRE_CHECKS: readonly Check[] = [
     spec: '§3.1.11',
     requirement: 'the extended card is given to authorized callers, if the card offers one',
     run: async (agent) => {
-      if (!agent.capabilities.extendedAgentCard) return skipped('the card offers none');
+      if (!agent.capabilities.extendedAgentCard) return skip('the card offers none');
       try {
         const card = await agent.call('GetExtendedAgentCard', {});
         const name = memberOf(card, 'name');
@@ -109,11 +109,11 @@ export const WIRE_CHECKS: readonly Check[] = [
     spec: '§3.3.4',
     requirement: 'SendStreamingMessage is UnsupportedOperation if the card does not offer streaming',
     run: async (agent) => {
-      if (agent.capabilities.streaming) return skipped('the card offers streaming');
+      if (agent.capabilities.streaming) return skip('the card offers streaming');
       const call = async () => {
         for await (const _ of await agent.stream({})) break;
       };
-      return refused(call, ['UNSUPPORTED_OPERATION']);
+      return expectRefusal(call, ['UNSUPPORTED_OPERATION']);
     },
   },
 ];
@@ -122,7 +122,7 @@ function jsonRpcCheck(requirement: string, run: Check['run']): Check {
   return {
     spec: '§9.5',
     requirement,
-    run: async (agent, seen) => (agent.wire.isJsonRpc ? run(agent, seen) : skipped('only for JSON-RPC')),
+    run: async (agent, seen) => (agent.wire.isJsonRpc ? run(agent, seen) : skip('only for JSON-RPC')),
   };
 }
 

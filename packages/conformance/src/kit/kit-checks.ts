@@ -1,5 +1,5 @@
 import type { Check } from '../check.js';
-import { fail, pass, refused, skipped } from '../finding.js';
+import { expectRefusal, fail, pass, skip } from '../finding.js';
 import { memberOf } from '../wire/json.js';
 import { KIT_LIST_CHECKS } from './kit-list-checks.js';
 import { kitTask } from './kit-message.js';
@@ -14,10 +14,13 @@ const KIT_PUSH_CHECKS: readonly Check[] = [
     spec: '§3.1.7',
     requirement: 'a push configuration cannot be created if the card offers none',
     run: async (agent) => {
-      if (agent.capabilities.pushNotifications) return skipped('the card offers them');
+      if (agent.capabilities.pushNotifications) return skip('the card offers them');
       const { id: taskId } = await kitTask(agent, 'tck-input-required');
       const config = { taskId, id: 'parley', url: URL };
-      return refused(() => agent.call('CreateTaskPushNotificationConfig', config), ['PUSH_NOTIFICATION_NOT_SUPPORTED']);
+      return expectRefusal(
+        () => agent.call('CreateTaskPushNotificationConfig', config),
+        ['PUSH_NOTIFICATION_NOT_SUPPORTED'],
+      );
     },
   },
   pushCheck('§3.1.8', 'a push configuration can be read and listed', async ({ agent, taskId, id }) => {
@@ -47,7 +50,7 @@ function pushCheck(spec: string, requirement: string, run: (config: StoredConfig
     spec,
     requirement,
     run: async (agent) => {
-      if (!agent.capabilities.pushNotifications) return skipped('the card does not offer them');
+      if (!agent.capabilities.pushNotifications) return skip('the card does not offer them');
       const { id: taskId } = await kitTask(agent, 'tck-input-required');
       const config = await agent.call('CreateTaskPushNotificationConfig', { taskId, id: 'parley', url: URL });
       return run({ agent, taskId, id: String(memberOf(config, 'id') ?? '') });

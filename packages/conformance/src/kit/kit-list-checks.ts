@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Check } from '../check.js';
-import { type Finding, fail, faultless, pass, refused, skipped } from '../finding.js';
+import { expectRefusal, type Finding, fail, faultless, pass, skip } from '../finding.js';
 import type { Task, TestedAgent } from '../tested-agent.js';
 import { kitTask } from './kit-message.js';
 
@@ -30,7 +30,7 @@ export const KIT_LIST_CHECKS: readonly Check[] = [
   }),
   listCheck('ListTasks filters by the time of the status', async ({ agent, contextId, made }) => {
     const { timestamp } = made[2]?.status ?? {};
-    if (timestamp === undefined) return skipped('the tasks have no times');
+    if (timestamp === undefined) return skip('the tasks have no times');
     const statusTimestampAfter = new Date(Date.parse(timestamp) + 60_000).toISOString();
     const { tasks } = await agent.listTasks({ contextId, statusTimestampAfter });
     return tasks.length === 0 ? pass('none is a minute later') : fail(`${tasks.length} tasks are a minute later`);
@@ -69,12 +69,12 @@ export const KIT_LIST_CHECKS: readonly Check[] = [
   {
     spec: '§3.1.4',
     requirement: 'ListTasks refuses a page of more than 100',
-    run: (agent) => refused(() => agent.listTasks({ pageSize: 101 }), ['INVALID_PARAMS']),
+    run: (agent) => expectRefusal(() => agent.listTasks({ pageSize: 101 }), ['INVALID_PARAMS']),
   },
   {
     spec: '§3.1.4',
     requirement: 'ListTasks refuses a page token that it never gave',
-    run: (agent) => refused(() => agent.listTasks({ pageToken: 'parley!' }), ['INVALID_PARAMS']),
+    run: (agent) => expectRefusal(() => agent.listTasks({ pageToken: 'parley!' }), ['INVALID_PARAMS']),
   },
 ];
 
@@ -85,7 +85,7 @@ function listCheck(requirement: string, run: (three: ThreeTasks) => Promise<Find
     run: async (agent) => {
       const first = await kitTask(agent, 'tck-artifact-text');
       const { contextId } = first;
-      if (contextId === undefined) return skipped('the agent names no context');
+      if (contextId === undefined) return skip('the agent names no context');
       const second = await kitTask(agent, 'tck-complete-task', { contextId });
       const third = await kitTask(agent, 'tck-input-required', { contextId });
       return run({ agent, contextId, made: [first, second, third] });

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Check } from '../check.js';
 import { frameFault, stepsOf, taskIdOf } from '../checks/stream-steps.js';
-import { type Finding, fail, faultless, pass, skipped } from '../finding.js';
+import { type Finding, fail, faultless, pass, skip } from '../finding.js';
 import type { Part, Task, TestedAgent } from '../tested-agent.js';
 import { kitMessage, kitTask } from './kit-message.js';
 
@@ -155,7 +155,7 @@ export const KIT_SCENARIOS: readonly Check[] = [
 
 /** Skips a check of streams if the card does not offer streaming. */
 export async function streaming(agent: TestedAgent, run: () => Promise<Finding>): Promise<Finding> {
-  return agent.capabilities.streaming ? run() : skipped('the card does not offer streaming');
+  return agent.capabilities.streaming ? run() : skip('the card does not offer streaming');
 }
 
 async function streamFinding(agent: TestedAgent, wanted: StreamScenario): Promise<Finding> {

@@ -1,6 +1,6 @@
 import { type Check, UNKNOWN_TASK } from '../check.js';
 import { stepsOf, taskIdOf } from '../checks/stream-steps.js';
-import { fail, faultless, pass, refused, skipped } from '../finding.js';
+import { expectRefusal, fail, faultless, pass, skip } from '../finding.js';
 import { kitMessage, kitTask, workingTask } from './kit-message.js';
 import { stateFault, streaming } from './kit-scenarios.js';
 
@@ -50,7 +50,7 @@ export const KIT_TASK_CHECKS: readonly Check[] = [
     requirement: 'CancelTask of a completed task is TaskNotCancelable',
     run: async (agent) => {
       const { id } = await kitTask(agent, 'tck-complete-task');
-      return refused(() => agent.cancelTask(id), ['TASK_NOT_CANCELABLE']);
+      return expectRefusal(() => agent.cancelTask(id), ['TASK_NOT_CANCELABLE']);
     },
   },
   {
@@ -58,7 +58,7 @@ export const KIT_TASK_CHECKS: readonly Check[] = [
     requirement: 'a message to a completed task is UnsupportedOperation',
     run: async (agent) => {
       const { id: taskId } = await kitTask(agent, 'tck-complete-task');
-      return refused(() => kitTask(agent, 'tck-complete-task', { taskId }), ['UNSUPPORTED_OPERATION']);
+      return expectRefusal(() => kitTask(agent, 'tck-complete-task', { taskId }), ['UNSUPPORTED_OPERATION']);
     },
   },
   {
@@ -67,9 +67,9 @@ export const KIT_TASK_CHECKS: readonly Check[] = [
     run: async (agent) => {
       const { id: taskId } = await kitTask(agent, 'tck-input-required');
       const { contextId } = await kitTask(agent, 'tck-input-required');
-      if (contextId === undefined) return skipped('the agent names no context');
+      if (contextId === undefined) return skip('the agent names no context');
       const call = () => kitTask(agent, 'tck-complete-task', { taskId, contextId });
-      return refused(call, ['INVALID_PARAMS', 'INVALID_REQUEST']);
+      return expectRefusal(call, ['INVALID_PARAMS', 'INVALID_REQUEST']);
     },
   },
   {
@@ -77,7 +77,7 @@ export const KIT_TASK_CHECKS: readonly Check[] = [
     requirement: 'a message in a context makes another task there',
     run: async (agent) => {
       const first = await kitTask(agent, 'tck-complete-task');
-      if (first.contextId === undefined) return skipped('the agent names no context');
+      if (first.contextId === undefined) return skip('the agent names no context');
       const { id, contextId } = await kitTask(agent, 'tck-complete-task', { contextId: first.contextId });
       if (id === first.id) return fail(`task ${id} is used again`);
       return contextId === first.contextId ? pass(`task ${id}`) : fail(`the task is in context ${contextId}`);
@@ -99,7 +99,7 @@ export const KIT_TASK_CHECKS: readonly Check[] = [
       const { id } = await kitTask(agent, 'tck-input-required');
       await kitTask(agent, 'tck-complete-task', { taskId: id });
       const { history: all } = await agent.getTask(id);
-      if (all.length < 2) return skipped(`the agent keeps ${all.length} messages`);
+      if (all.length < 2) return skip(`the agent keeps ${all.length} messages`);
       const { history } = await agent.getTask(id, { historyLength: 1 });
       if (history.length > 1) return fail(`${history.length} messages instead of 1`);
       const isLast = history.length === 0 || history[0]?.messageId === all.at(-1)?.messageId;
@@ -118,7 +118,8 @@ export const KIT_TASK_CHECKS: readonly Check[] = [
   {
     spec: '§3.1.6',
     requirement: 'SubscribeToTask of an unknown task is TaskNotFound',
-    run: (agent) => streaming(agent, () => refused(() => stepsOf(agent.subscribe(UNKNOWN_TASK)), ['TASK_NOT_FOUND'])),
+    run: (agent) =>
+      streaming(agent, () => expectRefusal(() => stepsOf(agent.subscribe(UNKNOWN_TASK)), ['TASK_NOT_FOUND'])),
   },
   {
     spec: '§3.1.6',
@@ -126,7 +127,7 @@ export const KIT_TASK_CHECKS: readonly Check[] = [
     run: (agent) =>
       streaming(agent, async () => {
         const { id } = await kitTask(agent, 'tck-complete-task');
-        return refused(() => stepsOf(agent.subscribe(id)), ['UNSUPPORTED_OPERATION']);
+        return expectRefusal(() => stepsOf(agent.subscribe(id)), ['UNSUPPORTED_OPERATION']);
       }),
   },
   {

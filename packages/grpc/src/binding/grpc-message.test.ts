@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { framed, MessageReader } from './grpc-message.js';
+import { frameMessages, MessageReader } from './grpc-message.js';
 
 /** The bytes 0 to 255, again and again. */
 const bytesOf = (length: number) => Uint8Array.from({ length }, (_, at) => at % 256);
@@ -11,7 +11,7 @@ it.each([
   ['one chunk', () => 1_000_000],
 ])('a message is read from %s', (_, sizeOf) => {
   const sent = bytesOf(40_000);
-  const all = framed([sent]);
+  const all = frameMessages([sent]);
   const reader = new MessageReader();
   for (let at = 0, count = 0; at < all.length; count++) {
     const chunk = all.subarray(at, at + sizeOf(count));
@@ -27,7 +27,7 @@ it.each([
 
 it('several messages are read from chunks that cut them anywhere', () => {
   const messages = [bytesOf(3), bytesOf(0), bytesOf(2_000), bytesOf(20)];
-  const all = framed(messages);
+  const all = frameMessages(messages);
   for (const size of [1, 5, 11, 1_500]) {
     const reader = new MessageReader();
     const read: Buffer[] = [];

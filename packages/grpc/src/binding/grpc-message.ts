@@ -2,7 +2,7 @@
 const PREFIX_BYTES = 5;
 
 /** Encodes messages for the wire: each with its prefix before its bytes. */
-export function framed(messages: readonly Uint8Array[]): Buffer {
+export function frameMessages(messages: readonly Uint8Array[]): Buffer {
   let size = 0;
   for (const message of messages) size += PREFIX_BYTES + message.length;
   const frames = Buffer.allocUnsafe(size);

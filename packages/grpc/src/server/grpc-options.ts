@@ -1,5 +1,5 @@
 import { type Listed, listed, nonEmpty, pathSchema, pattern, type TlsOptions, tlsSchema } from 'parley-a2a/binding-kit';
-import { closed, count, eitherOf, flag, type OptionSchemas, positive, Type } from 'parley-a2a/kit';
+import { count, eitherOf, flag, type OptionSchemas, optionObject, positive, Type } from 'parley-a2a/kit';
 
 /** The options of `grpcBinding`. Times are in ms. */
 export interface GrpcBindingOptions {
@@ -107,4 +107,4 @@ const schemas: OptionSchemas<GrpcBindingOptions> = {
 };
 
 /** The schema of GrpcBindingOptions. */
-export const grpcBindingSchema = closed(schemas);
+export const grpcBindingSchema = optionObject(schemas);

@@ -3,12 +3,12 @@ import type { Logger } from 'parley-a2a';
 import type { BodyMeter, ClientCertificate, EqualTimers, Place, RunningTimer } from 'parley-a2a/binding-kit';
 import { A2AError } from 'parley-a2a/kit';
 import type { Clock } from 'parley-a2a/server';
-import { framed, MessageReader, timeoutMs } from '../binding/grpc-message.js';
+import { frameMessages, MessageReader, timeoutMs } from '../binding/grpc-message.js';
 import type { GrpcSource } from '../binding/grpc-request.js';
 import { GRPC_STATUS } from '../binding/grpc-status.js';
 import { type Fields, plainTrailers } from '../binding/grpc-trailers.js';
 import type { GrpcConnection } from './grpc-connection.js';
-import { CODINGS, decompressed, tooLarge } from './message-compression.js';
+import { CODINGS, decompressMessage, tooLarge } from './message-compression.js';
 
 /** The ports and limits that all calls of a server share. */
 export interface GrpcStreamPorts {
@@ -216,7 +216,7 @@ export class GrpcStream implements GrpcSource {
   answer(message: Uint8Array, metadata: Fields): void {
     if (!this.begin(metadata)) return;
     this.#isAnswered = true;
-    const bytes = framed([message]);
+    const bytes = frameMessages([message]);
     if (bytes.length <= WRITE_BYTES) {
       this.#stream.end(bytes);
       this.#waits(bytes.length);
@@ -238,7 +238,7 @@ export class GrpcStream implements GrpcSource {
   write(...messages: readonly Uint8Array[]): Promise<void> | undefined {
     if (this.#isOver || this.#isAnswered) return undefined;
     this.connection.sends();
-    const bytes = framed(messages);
+    const bytes = frameMessages(messages);
     if (bytes.length > WRITE_BYTES) return this.#writePieces(bytes);
     if (this.#stream.write(bytes)) return undefined;
     this.#waits(bytes.length);
@@ -375,7 +375,7 @@ export class GrpcStream implements GrpcSource {
     if (!isWhole) return this.#failReading(cutOff());
     this.#waiting = undefined;
     const bytes = this.#reader.take();
-    resolve(isCompressed ? decompressed(bytes, { coding: this.headers['grpc-encoding'], limit, meter }) : bytes);
+    resolve(isCompressed ? decompressMessage(bytes, { coding: this.headers['grpc-encoding'], limit, meter }) : bytes);
   }
 
   #failReading(error: unknown): void {

@@ -17,7 +17,7 @@ interface CompressedMessage {
  * Decompresses a message. Stops as soon as the limit is exceeded.
  * @throws A2AError PAYLOAD_TOO_LARGE, INVALID_REQUEST, RESOURCE_EXHAUSTED (too many large messages at the same time).
  */
-export async function decompressed(
+export async function decompressMessage(
   bytes: Uint8Array,
   { coding, limit, meter }: CompressedMessage,
 ): Promise<Uint8Array> {

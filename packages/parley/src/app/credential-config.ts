@@ -1,7 +1,7 @@
 import type { ApiKey } from '../auth/schemes/api-key.js';
 import { type ForwardedCertificates, forwardedSchema } from '../auth/schemes/forwarded-certificate.js';
 import { type KeyPlace, keyPlaceSchema } from '../auth/schemes/key-places.js';
-import { closed, flag, nonEmpty, type OptionSchemas } from '../options/option-schemas.js';
+import { flag, nonEmpty, type OptionSchemas, optionObject } from '../options/option-schemas.js';
 import * as Type from '../options/option-types.js';
 import type { TlsOptions } from './options/tls-options.js';
 import type { CREDENTIAL_SETTINGS } from './server-settings.js';
@@ -43,7 +43,7 @@ const schemas: OptionSchemas<CredentialConfig> = {
 };
 
 /** The schema of CredentialConfig. */
-export const credentialSchema = closed(schemas);
+export const credentialSchema = optionObject(schemas);
 
 /** The credentials and the TLS of settings. Refuses settings that do not go together. */
 export function credentialsOf(

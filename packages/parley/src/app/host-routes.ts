@@ -18,7 +18,7 @@ import { refusedPlain } from './json-answer.js';
 import { allowedOrigins } from './middleware/cors-options.js';
 import type { Access } from './middleware/gate.js';
 import type { LoadRates } from './middleware/loaded-rates.js';
-import { onceStarted, type StartOptions } from './middleware/once-started.js';
+import { type StartOptions, waitForStart } from './middleware/once-started.js';
 import { type Middleware, type RequestWayOptions, requestWay, throughWay } from './middleware/request-way.js';
 import type { HostMetrics } from './observability/host-metrics.js';
 import { originExchange } from './origin.js';
@@ -149,7 +149,7 @@ export class HostRoutes {
       metrics: metrics?.endpoint,
       metricsAccess: metrics?.access,
       through: (exchange, place) => throughWay(this.#way, exchange, place),
-      onceStarted: (exchange) => onceStarted(exchange, start),
+      onceStarted: (exchange) => waitForStart(exchange, start),
       extensions,
       serves: (path) => this.serves(path),
       authenticatorsAt,

@@ -1,5 +1,5 @@
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../bindings/http/exchange.js';
-import { accepted } from '../bindings/http/media-type.js';
+import { preferredMediaType } from '../bindings/http/media-type.js';
 import type { AgentMount } from './agent-mount.js';
 import { errorAnswer, jsonAnswer } from './json-answer.js';
 import type { LandingPage } from './landing-page.js';
@@ -41,7 +41,7 @@ export async function agentsPage(page: LandingPage): Promise<ExchangeResponse> {
 /** True if a request comes from a browser: it reads, and prefers a page to JSON. */
 export function prefersPage(request: ExchangeRequest): boolean {
   if (!READ_METHODS.includes(request.method)) return false;
-  return accepted(request.header('accept'), ['application/json', 'text/html']) === 'text/html';
+  return preferredMediaType(request.header('accept'), ['application/json', 'text/html']) === 'text/html';
 }
 
 /** The agents of this server and the addresses of their cards. */

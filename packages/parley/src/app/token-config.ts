@@ -1,6 +1,6 @@
 import { type ForwardedCertificates, forwardedSchema } from '../auth/schemes/forwarded-certificate.js';
 import { urlFault } from '../auth/tokens/token-documents.js';
-import { closed, flag, type OptionSchemas, text, texts } from '../options/option-schemas.js';
+import { flag, type OptionSchemas, optionObject, text, texts } from '../options/option-schemas.js';
 import * as Type from '../options/option-types.js';
 import type { TOKEN_SETTINGS } from './server-settings.js';
 import { definedOf, type SettingReader, type SettingValues } from './setting-reader.js';
@@ -49,7 +49,7 @@ const schemas: OptionSchemas<TokenConfig> = {
   issuer: text,
   jwksUrl: optionalText,
   audience: texts,
-  introspection: Type.Optional(closed(introspection)),
+  introspection: Type.Optional(optionObject(introspection)),
   algorithms: Type.Optional(texts),
   requiredScopes: Type.Optional(texts),
   tenantClaim: optionalText,
@@ -59,7 +59,7 @@ const schemas: OptionSchemas<TokenConfig> = {
 };
 
 /** The schema of TokenConfig. */
-export const tokenConfigSchema = closed(schemas);
+export const tokenConfigSchema = optionObject(schemas);
 
 type Values = SettingValues<typeof TOKEN_SETTINGS>;
 

@@ -4,7 +4,7 @@ import type { JsonValue } from '../model/json.js';
 import { isObject } from '../model/json.js';
 import type { SecurityRequirement, SecurityScheme } from '../model/security-scheme.js';
 import { checkOptions } from '../options/check-options.js';
-import { closed, flag } from '../options/option-schemas.js';
+import { flag, optionObject } from '../options/option-schemas.js';
 import * as Type from '../options/option-types.js';
 import {
   ANONYMOUS,
@@ -92,7 +92,7 @@ export function allOf(...given: readonly Authenticator[] | readonly [...Authenti
   });
 }
 
-const allOfSchema = closed({ differentUsers: Type.Optional(flag) });
+const allOfSchema = optionObject({ differentUsers: Type.Optional(flag) });
 
 /** The options are the last argument. Any other object that is no authenticator is a mistake. */
 function membersAndOptions(given: readonly (Authenticator | AllOfOptions)[]): {

@@ -1,5 +1,5 @@
 import { OptionsError } from '../errors/options-error.js';
-import { closed, type OptionSchemas, text } from '../options/option-schemas.js';
+import { type OptionSchemas, optionObject, text } from '../options/option-schemas.js';
 import * as Type from '../options/option-types.js';
 import { sha256Hex } from '../runtime/sha256.js';
 import type { HeaderReader } from './authenticator.js';
@@ -49,8 +49,8 @@ const checked = Type.Optional(Type.Unknown());
 /** The schemas of WebhookSecrets. Secrets have a check of their own. */
 export const webhookSchemas: OptionSchemas<WebhookSecrets> = {
   token: checked,
-  authentication: Type.Optional(Type.Union([{ const: null }, closed({ scheme: checked, credentials: checked })])),
-  signature: Type.Optional(closed(signature)),
+  authentication: Type.Optional(Type.Union([{ const: null }, optionObject({ scheme: checked, credentials: checked })])),
+  signature: Type.Optional(optionObject(signature)),
 };
 
 /** The facts of a notification that its signature covers. */

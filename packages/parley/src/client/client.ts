@@ -19,7 +19,7 @@ import type {
   ListTasksResponse,
   SubscribeToTaskRequest,
 } from '../model/task-requests.js';
-import { type CallOutcome, type Interceptor, intercepted } from '../operations/interceptor.js';
+import { type CallOutcome, type Interceptor, interceptCall } from '../operations/interceptor.js';
 import {
   OPERATIONS,
   type OperationName,
@@ -311,7 +311,7 @@ export class Client implements OperationMethods {
   #answer<Name extends UnaryOperationName>(call: OperationCall<Name>): Promise<OperationTypes[Name]['response']> {
     const { interceptors } = this.#parts;
     if (interceptors.length === 0) return this.#calls.unary(call);
-    const outcome = intercepted<ClientCallContext, StreamResponse>(
+    const outcome = interceptCall<ClientCallContext, StreamResponse>(
       interceptors,
       (last) => this.#calls.unary(last as OperationCall<Name>) as CallOutcome,
     )(call);
@@ -367,7 +367,7 @@ export class Client implements OperationMethods {
       },
       around: (events) => {
         if (interceptors.length === 0) return events;
-        const outermost = intercepted<ClientCallContext, StreamResponse>(interceptors, (last) => {
+        const outermost = interceptCall<ClientCallContext, StreamResponse>(interceptors, (last) => {
           call = last as OperationCall<StreamingOperationName>;
           return events;
         });

@@ -25,7 +25,7 @@ import {
   clientCertificatesSchema,
 } from '../auth/schemes/client-certificates.js';
 import { checkOptions } from '../options/check-options.js';
-import { closed } from '../options/option-schemas.js';
+import { optionObject } from '../options/option-schemas.js';
 import * as Type from '../options/option-types.js';
 import { refuseArgument } from '../options/refuse-argument.js';
 import { systemClock } from './runtime.js';
@@ -77,7 +77,7 @@ export class BearerTokens extends BearerTokensScheme {
   }
 }
 
-const hashSchema = closed({ iterations: Type.Optional(Type.Integer({ minimum: 1 })) });
+const hashSchema = optionObject({ iterations: Type.Optional(Type.Integer({ minimum: 1 })) });
 const random = (length: number) => crypto.getRandomValues(new Uint8Array(length));
 
 /**

@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey } from 'node:crypto';
 import type { CardJwk, CardSigningOptions } from '../agent-card/signatures/card-signing-options.js';
 import { OptionsError } from '../errors/options-error.js';
 import { checkOptions } from '../options/check-options.js';
-import { closed, text } from '../options/option-schemas.js';
+import { optionObject, text } from '../options/option-schemas.js';
 import * as Type from '../options/option-types.js';
 import { refuseArgument } from '../options/refuse-argument.js';
 
@@ -35,7 +35,7 @@ export interface SignCardOptions extends CardSigningOptions {
   readonly jwksUrl?: string;
 }
 
-const signSchema = closed({ keys: Type.Array(Type.Object({}), { minItems: 1 }), jwksUrl: Type.Optional(text) });
+const signSchema = optionObject({ keys: Type.Array(Type.Object({}), { minItems: 1 }), jwksUrl: Type.Optional(text) });
 
 /**
  * Signs an agent card (Spec §8.4) of any version, as a server with `cardSigning` does. Signatures that the card has are

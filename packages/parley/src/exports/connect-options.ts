@@ -1,12 +1,12 @@
 import { pendingOptions } from '../client/pending-options.js';
 import { checkOptions } from '../options/check-options.js';
 import {
-  closed,
   custom,
   flag,
   func,
   mapOf,
   type OptionSchemas,
+  optionObject,
   text,
   texts,
   withMethod,
@@ -30,7 +30,7 @@ const search: OptionSchemas<Omit<FetchCardOptions, 'onDocument'>> = {
   cardHeaders: headers,
   trustedOrigins: some,
   signatures: Type.Optional(
-    closed({ keys: Type.Optional(Type.Unknown()), jwksOrigins: some, onVerdicts: Type.Optional(func) }),
+    optionObject({ keys: Type.Optional(Type.Unknown()), jwksOrigins: some, onVerdicts: Type.Optional(func) }),
   ),
   answerBytes: bound,
   answerItems: bound,
@@ -54,10 +54,16 @@ const connect: OptionSchemas<ConnectOptions & InProcessPath> = {
   ),
   tenant: Type.Optional(text),
   retry: Type.Optional(
-    closed({ attempts: amount, firstMs: amount, longestMs: amount, mayRepeat: Type.Optional(flag) }),
+    optionObject({ attempts: amount, firstMs: amount, longestMs: amount, mayRepeat: Type.Optional(flag) }),
   ),
   resume: Type.Optional(
-    closed({ attempts: amount, firstMs: amount, longestMs: amount, longestRetryAfterMs: amount, silenceMs: bound }),
+    optionObject({
+      attempts: amount,
+      firstMs: amount,
+      longestMs: amount,
+      longestRetryAfterMs: amount,
+      silenceMs: bound,
+    }),
   ),
   onConnection: Type.Optional(func),
   interceptors: Type.Optional(Type.Array(func)),
@@ -71,12 +77,12 @@ const connect: OptionSchemas<ConnectOptions & InProcessPath> = {
 export function checkConnect(agent: unknown, options: ConnectOptions & InProcessPath): void {
   checkPlatform('connect');
   if (agent instanceof Promise) throw pendingOptions('connect', { agent });
-  checkOptions({ subject: 'connect', schema: closed(connect), options });
+  checkOptions({ subject: 'connect', schema: optionObject(connect), options });
 }
 
 /** @throws OptionsError for options of `fetchAgentCard` that are unknown or wrong. */
 export function checkFetchCardOptions(options: FetchCardOptions): void {
   // Callers share one object of options with `connect`.
-  const schema = closed({ ...connect, onDocument: Type.Optional(func) });
+  const schema = optionObject({ ...connect, onDocument: Type.Optional(func) });
   checkOptions({ subject: 'fetchAgentCard', schema, options });
 }

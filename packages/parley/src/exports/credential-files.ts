@@ -8,7 +8,7 @@ import type { ApiKey } from '../auth/schemes/api-key.js';
 import type { BasicUser } from '../auth/schemes/basic-users.js';
 import { OptionsError } from '../errors/options-error.js';
 import { checkOptions } from '../options/check-options.js';
-import { closed, type OptionSchemas, withMethod } from '../options/option-schemas.js';
+import { type OptionSchemas, optionObject, withMethod } from '../options/option-schemas.js';
 import * as Type from '../options/option-types.js';
 import type { Logger } from '../telemetry/logger.js';
 import { ApiKeys, allOf, anyOf, BasicUsers, ClientCertificates } from './auth.js';
@@ -38,7 +38,7 @@ const optionSchemas: OptionSchemas<CredentialOptions> = {
   logger: Type.Optional(withMethod('error')),
   others: Type.Optional(Type.Array(withMethod('authenticate'))),
 };
-const credentialOptionsSchema = closed(optionSchemas);
+const credentialOptionsSchema = optionObject(optionSchemas);
 
 /**
  * Makes the authenticator for the credentials that `readServerConfig` found in the environment. A request needs one of

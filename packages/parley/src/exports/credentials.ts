@@ -9,7 +9,7 @@ import { CredentialGuard, originOf } from '../client/credential-guard.js';
 import { credentialedFetch as guardedFetch, type PlainFetch } from '../client/credentialed-fetch.js';
 import type { AgentCard } from '../model/agent-card.js';
 import { checkOptions } from '../options/check-options.js';
-import { closed, func, type OptionSchemas, texts } from '../options/option-schemas.js';
+import { func, type OptionSchemas, optionObject, texts } from '../options/option-schemas.js';
 import * as Type from '../options/option-types.js';
 import { refuseArgument } from '../options/refuse-argument.js';
 import { silentLogger } from '../telemetry/logger.js';
@@ -72,13 +72,13 @@ const discoverSchemas: OptionSchemas<DiscoverEndpointsOptions> = {
   trustedOrigins: Type.Optional(texts),
   signal: Type.Optional(Type.Object({})),
 };
-const discoverSchema = closed(discoverSchemas);
+const discoverSchema = optionObject(discoverSchemas);
 const fetchSchemas: OptionSchemas<CredentialedFetchOptions> = {
   card: Type.Object({}),
   trustedOrigins: texts,
   fetch: Type.Optional(func),
 };
-const credentialedFetchSchema = closed(fetchSchemas);
+const credentialedFetchSchema = optionObject(fetchSchemas);
 
 /** Options of `discoverEndpoints`. */
 interface DiscoverEndpointsOptions extends Pick<OAuthClientOptions, 'trustedOrigins'> {

@@ -6,7 +6,7 @@ import { DirectoryFileStore, type DirectoryLock } from '../files/directory/direc
 import type { FileStore } from '../files/file-store.js';
 import { MemoryFileStore } from '../files/memory/memory-file-store.js';
 import { checkOptions } from '../options/check-options.js';
-import { closed, nonEmpty, positive } from '../options/option-schemas.js';
+import { nonEmpty, optionObject, positive } from '../options/option-schemas.js';
 import * as Type from '../options/option-types.js';
 import { FileLock } from '../store/sqlite/file-lock.js';
 import { hasSqlite } from '../store/sqlite/load-sqlite.js';
@@ -46,8 +46,8 @@ export function fileTransfer(options: FileTransferOptions): HostExtension {
 }
 
 const amount = Type.Optional(positive);
-const memorySchema = closed({ storeBytes: amount });
-const directorySchema = closed({ path: nonEmpty, leftoverMs: amount });
+const memorySchema = optionObject({ storeBytes: amount });
+const directorySchema = optionObject({ path: nonEmpty, leftoverMs: amount });
 
 /** Files in the memory of the process. `storeBytes` bounds all of them together; default 256 MiB. */
 export function memoryFileStore(options: { readonly storeBytes?: number } = {}): FileStore {

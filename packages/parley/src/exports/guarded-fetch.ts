@@ -4,7 +4,7 @@ import type { DocumentFetch } from '../net/bounded-fetch.js';
 import type { DestinationOptions } from '../net/destinations.js';
 import { guardedFetch as fetchOf } from '../net/guarded-fetch.js';
 import { checkOptions } from '../options/check-options.js';
-import { closed, custom, type OptionSchemas, texts } from '../options/option-schemas.js';
+import { custom, type OptionSchemas, optionObject, texts } from '../options/option-schemas.js';
 import * as Type from '../options/option-types.js';
 import { callerClock } from './runtime.js';
 
@@ -19,7 +19,7 @@ const schemas: OptionSchemas<GuardedFetchOptions> = {
   bytes: Type.Optional(limit),
   ms: Type.Optional(limit),
 };
-const guardedFetchSchema = closed(schemas);
+const guardedFetchSchema = optionObject(schemas);
 
 /** True if this host can check the address of a connection. Without that, `guardedFetch` calls only allowed names. */
 export function canCheckAddresses(): boolean {

@@ -39,7 +39,6 @@ export { BY_VERB } from '../operations/operations.js';
 export { ENCRYPTION_EXTENSION, SIGNING_EXTENSION } from '../operations/signing-extensions.js';
 export { checkOptions } from '../options/check-options.js';
 export {
-  closed,
   count,
   eitherOf,
   flag,
@@ -47,6 +46,7 @@ export {
   mapOf,
   nonEmpty,
   type OptionSchemas,
+  optionObject,
   positive,
   text,
   texts,

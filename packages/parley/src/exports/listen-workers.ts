@@ -3,7 +3,7 @@ import type { AgentServer, BoundServer, CloseTimes } from '../adapters/node/agen
 import type { BoundAddress } from '../adapters/node/http-server.js';
 import { OptionsError } from '../errors/options-error.js';
 import { checkOptions } from '../options/check-options.js';
-import { closed, custom, nonEmpty, type OptionSchemas } from '../options/option-schemas.js';
+import { custom, nonEmpty, type OptionSchemas, optionObject } from '../options/option-schemas.js';
 import * as Type from '../options/option-types.js';
 import type { TaskStorage } from '../store/task-storage.js';
 import type { Logger } from '../telemetry/logger.js';
@@ -47,7 +47,11 @@ export async function listenWith(
   port: number,
   options: ListenOptions,
 ): Promise<{ readonly url: string }> {
-  const { host = '127.0.0.1', workers = 1 } = checkOptions({ subject: 'listen', schema: closed(schemas), options });
+  const { host = '127.0.0.1', workers = 1 } = checkOptions({
+    subject: 'listen',
+    schema: optionObject(schemas),
+    options,
+  });
   const { server } = listening;
   const count = workerCount(workers) ?? 1;
   const place = { host, port };

@@ -24,7 +24,7 @@ import { ReadThrough } from '../cache/read-through.js';
 import type { AgentCard } from '../model/agent-card.js';
 import type { BoundInterface } from '../model/bound-interface.js';
 import { checkOptions } from '../options/check-options.js';
-import { closed, flag, nonEmpty, positive } from '../options/option-schemas.js';
+import { flag, nonEmpty, optionObject, positive } from '../options/option-schemas.js';
 import * as Type from '../options/option-types.js';
 import type { ServedDeliveries } from '../push/served-deliveries.js';
 import type { ServedTasks } from '../server/served-tasks.js';
@@ -162,7 +162,7 @@ export interface A2AServer extends Omit<A2AHost, 'agentCards' | 'interfaces' | '
   tasksOf(owner: TaskOwner): ServedTasks;
 }
 
-const auditSchema = closed({
+const auditSchema = optionObject({
   path: nonEmpty,
   required: Type.Optional(flag),
   rotateBytes: Type.Optional(positive),

@@ -2,7 +2,7 @@ import type { HostExtension } from '../app/host-extension.js';
 import { type OperatorApiOptions, operatorExtension } from '../app/operator/operator-extension.js';
 import { authenticatorSchema } from '../app/options/agent-options.js';
 import { checkOptions } from '../options/check-options.js';
-import { closed, nonEmpty, pattern } from '../options/option-schemas.js';
+import { nonEmpty, optionObject, pattern } from '../options/option-schemas.js';
 import * as Type from '../options/option-types.js';
 import { refuseArgument } from '../options/refuse-argument.js';
 import { type ClusterStatus, readClusterStatus as readStatus } from '../store/cluster-status.js';
@@ -11,7 +11,7 @@ import type { TaskStorage } from '../store/task-storage.js';
 export type { OperatorApiOptions } from '../app/operator/operator-extension.js';
 export type { ClusterStatus, ReplicaStatus } from '../store/cluster-status.js';
 
-const schema = closed({
+const schema = optionObject({
   permission: Type.Optional(nonEmpty),
   authenticator: Type.Optional(authenticatorSchema),
   token: Type.Optional(pattern(/^[\x21-\x7e]{32,512}$/, 'must have 32 to 512 visible characters of ASCII')),

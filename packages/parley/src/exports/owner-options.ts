@@ -1,13 +1,13 @@
 import type { ExportOwnerOptions } from '../adapters/node/owner-export.js';
 import { checkOptions } from '../options/check-options.js';
 import {
-  closed,
   count,
   eitherOf,
   flag,
   func,
   nonEmpty,
   type OptionSchemas,
+  optionObject,
   withMethod,
 } from '../options/option-schemas.js';
 import * as Type from '../options/option-types.js';
@@ -16,7 +16,7 @@ import type { OwnerDataOptions } from '../user-data/owner-data.js';
 
 type Checked<Options> = OptionSchemas<Omit<Options, 'clock' | 'ids'>>;
 
-const owner = closed({
+const owner = optionObject({
   owner: eitherOf([nonEmpty, Type.Literal(null as never)], 'must be the id of a user, or null for anonymous callers'),
   agent: Type.Optional(nonEmpty),
   tenant: Type.Optional(Type.String()),
@@ -41,9 +41,9 @@ const copy: Checked<ExportOwnerOptions> = {
 
 /** The options of each function on the data of a user. */
 const SCHEMAS = {
-  countOwner: closed(shared),
-  eraseOwner: closed(erasure),
-  exportOwner: closed(copy),
+  countOwner: optionObject(shared),
+  eraseOwner: optionObject(erasure),
+  exportOwner: optionObject(copy),
 };
 
 /** @throws OptionsError naming every option that is unknown or wrong. */

@@ -3,7 +3,7 @@ import { SchemasExtension } from '../app/schemas-extension.js';
 import { OptionsError } from '../errors/options-error.js';
 import type { AgentExtension } from '../model/agent-card.js';
 import { checkOptions } from '../options/check-options.js';
-import { closed } from '../options/option-schemas.js';
+import { optionObject } from '../options/option-schemas.js';
 import * as Type from '../options/option-types.js';
 import {
   type DataSchemas as CompiledSchemas,
@@ -50,7 +50,7 @@ export interface AgentSchemasOptions extends DataSchemas {
 const TIMEOUT_MS = 5_000;
 const some = Type.Optional(Type.Unknown());
 /** The names of the options. Their values are checked separately, with their places. */
-const optionsSchema = closed({
+const optionsSchema = optionObject({
   agent: some,
   input: some,
   output: some,

@@ -1,5 +1,5 @@
 import { checkOptions } from '../options/check-options.js';
-import { closed, nonEmpty, type OptionSchemas, positive, withMethod } from '../options/option-schemas.js';
+import { nonEmpty, type OptionSchemas, optionObject, positive, withMethod } from '../options/option-schemas.js';
 import * as Type from '../options/option-types.js';
 import type { SqliteStorage } from '../store/sqlite/sqlite-storage.js';
 import type { Logger } from '../telemetry/logger.js';
@@ -32,5 +32,5 @@ const schemas: OptionSchemas<OpenSqliteOptions> = {
  * @throws OptionsError naming every option that is wrong. StorageError naming the file if it cannot be used.
  */
 export async function openSqliteStorage(options: OpenSqliteOptions): Promise<SqliteStorage> {
-  return openSqlite(checkOptions({ subject: 'openSqliteStorage', schema: closed(schemas), options }));
+  return openSqlite(checkOptions({ subject: 'openSqliteStorage', schema: optionObject(schemas), options }));
 }

@@ -1,5 +1,5 @@
 import { checkOptions } from '../options/check-options.js';
-import { closed, func } from '../options/option-schemas.js';
+import { func, optionObject } from '../options/option-schemas.js';
 import * as Type from '../options/option-types.js';
 import type { Logger } from '../telemetry/logger.js';
 import { LOG_LEVELS, type TextLoggerPorts, textLogger as textLoggerOf } from '../telemetry/text-logger.js';
@@ -7,7 +7,7 @@ import { LOG_LEVELS, type TextLoggerPorts, textLogger as textLoggerOf } from '..
 /** Options of `textLogger`. Default: lines from level `info` on to standard error, with the time of the machine. */
 export type TextLoggerOptions = Partial<TextLoggerPorts>;
 
-const schema = closed({
+const schema = optionObject({
   write: Type.Optional(func),
   now: Type.Optional(func),
   level: Type.Optional(Type.String({ enum: [...LOG_LEVELS] })),

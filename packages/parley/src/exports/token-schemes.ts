@@ -7,7 +7,7 @@ import { type OAuth2Options, OAuth2 as OAuth2Scheme } from '../auth/tokens/oauth
 import { type OpenIdConnectOptions, OpenIdConnect as OpenIdConnectScheme } from '../auth/tokens/open-id-connect.js';
 import type { TokenRuntime } from '../auth/tokens/token-options.js';
 import { checkOptions } from '../options/check-options.js';
-import { closed, withMethod } from '../options/option-schemas.js';
+import { optionObject, withMethod } from '../options/option-schemas.js';
 import * as Type from '../options/option-types.js';
 import type { Logger } from '../telemetry/logger.js';
 import { guardedFetch } from './guarded-fetch.js';
@@ -63,7 +63,7 @@ export class OpenIdConnect extends OpenIdConnectScheme {
   }
 }
 
-const tokenOptionsSchema = closed({ logger: Type.Optional(withMethod('warn')) });
+const tokenOptionsSchema = optionObject({ logger: Type.Optional(withMethod('warn')) });
 
 /**
  * Makes the authenticator for the tokens that `readServerConfig` found in the environment. `logger` logs its failures.

@@ -1,5 +1,5 @@
 import { A2AError } from '../errors/a2a-error.js';
-import { closed, type OptionSchemas, texts } from '../options/option-schemas.js';
+import { type OptionSchemas, optionObject, texts } from '../options/option-schemas.js';
 import * as Type from '../options/option-types.js';
 import { fits, isActiveType, isShownAs, sniffedType } from './sniffed-type.js';
 
@@ -23,7 +23,7 @@ const schemas: OptionSchemas<MediaTypeRules> = {
 };
 
 /** The schema of MediaTypeRules. */
-export const mediaTypesSchema = closed(schemas);
+export const mediaTypesSchema = optionObject(schemas);
 
 /** The decision about a file by its type. */
 type MediaTypeDecision =

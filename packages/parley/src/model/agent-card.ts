@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closed, FreeObject, mapOf, NonEmpty } from './schema.js';
+import { FreeObject, mapOf, modelObject, NonEmpty } from './schema.js';
 import { SecurityRequirementSchema, SecuritySchemeSchema } from './security-scheme.js';
 
 export type {
@@ -13,7 +13,7 @@ export type {
 } from './protocol-types.generated.js';
 
 /** One address of an agent, with its binding and version (Spec §4.4.6). */
-export const AgentInterfaceSchema = closed('AgentInterface', {
+export const AgentInterfaceSchema = modelObject('AgentInterface', {
   url: NonEmpty,
   /** `JSONRPC`, `HTTP+JSON`, `GRPC`, or the URI of a binding of another party. */
   protocolBinding: NonEmpty,
@@ -24,10 +24,10 @@ export const AgentInterfaceSchema = closed('AgentInterface', {
 });
 
 /** The publisher of the agent (Spec §4.4.2). */
-export const AgentProviderSchema = closed('AgentProvider', { url: Type.String(), organization: Type.String() });
+export const AgentProviderSchema = modelObject('AgentProvider', { url: Type.String(), organization: Type.String() });
 
 /** An extension that the agent offers (Spec §4.4.4). */
-export const AgentExtensionSchema = closed('AgentExtension', {
+export const AgentExtensionSchema = modelObject('AgentExtension', {
   uri: Type.Optional(Type.String()),
   description: Type.Optional(Type.String()),
   required: Type.Optional(Type.Boolean()),
@@ -35,7 +35,7 @@ export const AgentExtensionSchema = closed('AgentExtension', {
 });
 
 /** Optional capabilities of the agent (Spec §4.4.3). */
-export const AgentCapabilitiesSchema = closed('AgentCapabilities', {
+export const AgentCapabilitiesSchema = modelObject('AgentCapabilities', {
   /** True if the agent has SendStreamingMessage and SubscribeToTask. */
   streaming: Type.Optional(Type.Boolean()),
   /** True if the agent calls webhooks. */
@@ -46,7 +46,7 @@ export const AgentCapabilitiesSchema = closed('AgentCapabilities', {
 });
 
 /** A skill of the agent (Spec §4.4.5). */
-export const AgentSkillSchema = closed('AgentSkill', {
+export const AgentSkillSchema = modelObject('AgentSkill', {
   /** Unique within the card. */
   id: NonEmpty,
   name: NonEmpty,
@@ -64,14 +64,14 @@ export const AgentSkillSchema = closed('AgentSkill', {
 });
 
 /** A signature over the card (Spec §4.4.7). */
-export const AgentCardSignatureSchema = closed('AgentCardSignature', {
+export const AgentCardSignatureSchema = modelObject('AgentCardSignature', {
   protected: NonEmpty,
   signature: NonEmpty,
   header: Type.Optional(FreeObject),
 });
 
 /** The description of an agent (Spec §4.4.1). */
-export const AgentCardSchema = closed('AgentCard', {
+export const AgentCardSchema = modelObject('AgentCard', {
   name: NonEmpty,
   description: Type.String(),
   /** The addresses of the agent, the preferred one first. */

@@ -1,11 +1,11 @@
 import Type from 'typebox';
 import { PartSchema } from './part.js';
-import { closed, FreeObject, NonEmpty } from './schema.js';
+import { FreeObject, modelObject, NonEmpty } from './schema.js';
 
 export type { Artifact } from './protocol-types.generated.js';
 
 /** An output of a task. `artifactId` is unique within the task (Spec §4.1.7). */
-export const ArtifactSchema = closed('Artifact', {
+export const ArtifactSchema = modelObject('Artifact', {
   /** Unique within the task. Chunks of one artifact have the same. */
   artifactId: NonEmpty,
   name: Type.Optional(Type.String()),

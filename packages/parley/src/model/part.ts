@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { Bytes, closed, FreeObject, FreeValue } from './schema.js';
+import { Bytes, FreeObject, FreeValue, modelObject } from './schema.js';
 
 export type { DataPart, Part, RawPart, TextPart, UrlPart } from './protocol-types.generated.js';
 
@@ -10,13 +10,13 @@ const about = {
 };
 
 /** A piece of text; `""` is a valid text. */
-export const TextPartSchema = closed('TextPart', { text: Type.String(), ...about });
+export const TextPartSchema = modelObject('TextPart', { text: Type.String(), ...about });
 /** File content, as base64. */
-export const RawPartSchema = closed('RawPart', { raw: Bytes, ...about });
+export const RawPartSchema = modelObject('RawPart', { raw: Bytes, ...about });
 /** A reference to file content. */
-export const UrlPartSchema = closed('UrlPart', { url: Type.String(), ...about });
+export const UrlPartSchema = modelObject('UrlPart', { url: Type.String(), ...about });
 /** Any JSON value, `null` included. */
-export const DataPartSchema = closed('DataPart', { data: FreeValue, ...about });
+export const DataPartSchema = modelObject('DataPart', { data: FreeValue, ...about });
 
 /** One piece of content of a message or an artifact: exactly one of `text`, `raw`, `url` and `data` (Spec §4.1.6). */
 export const PartSchema = Type.Union([TextPartSchema, RawPartSchema, UrlPartSchema, DataPartSchema], { $id: 'Part' });

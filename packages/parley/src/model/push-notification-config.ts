@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closed, NonEmpty } from './schema.js';
+import { modelObject, NonEmpty } from './schema.js';
 
 export type {
   AuthenticationInfo,
@@ -12,7 +12,7 @@ export type {
 } from './protocol-types.generated.js';
 
 /** The authentication that a webhook asks for (Spec §4.3.2). */
-export const AuthenticationInfoSchema = closed('AuthenticationInfo', {
+export const AuthenticationInfoSchema = modelObject('AuthenticationInfo', {
   scheme: NonEmpty,
   credentials: Type.Optional(Type.String()),
 });
@@ -27,23 +27,23 @@ const webhook = {
 };
 
 /** A webhook of one task (Spec §4.3.1). */
-export const TaskPushNotificationConfigSchema = closed('TaskPushNotificationConfig', webhook);
+export const TaskPushNotificationConfigSchema = modelObject('TaskPushNotificationConfig', webhook);
 
 /** A webhook together with its task (Spec §3.1.7). */
-export const CreateTaskPushNotificationConfigRequestSchema = closed('CreateTaskPushNotificationConfigRequest', {
+export const CreateTaskPushNotificationConfigRequestSchema = modelObject('CreateTaskPushNotificationConfigRequest', {
   ...webhook,
   taskId: NonEmpty,
 });
 
 /** Spec §3.1.8. */
-export const GetTaskPushNotificationConfigRequestSchema = closed('GetTaskPushNotificationConfigRequest', {
+export const GetTaskPushNotificationConfigRequestSchema = modelObject('GetTaskPushNotificationConfigRequest', {
   tenant: Type.Optional(NonEmpty),
   taskId: NonEmpty,
   id: NonEmpty,
 });
 
 /** Spec §3.1.9. */
-export const ListTaskPushNotificationConfigsRequestSchema = closed('ListTaskPushNotificationConfigsRequest', {
+export const ListTaskPushNotificationConfigsRequestSchema = modelObject('ListTaskPushNotificationConfigsRequest', {
   tenant: Type.Optional(NonEmpty),
   taskId: NonEmpty,
   pageSize: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
@@ -51,13 +51,13 @@ export const ListTaskPushNotificationConfigsRequestSchema = closed('ListTaskPush
 });
 
 /** Spec §3.1.9. */
-export const ListTaskPushNotificationConfigsResponseSchema = closed('ListTaskPushNotificationConfigsResponse', {
+export const ListTaskPushNotificationConfigsResponseSchema = modelObject('ListTaskPushNotificationConfigsResponse', {
   configs: Type.Array(TaskPushNotificationConfigSchema),
   nextPageToken: Type.String(),
 });
 
 /** Spec §3.1.10. */
-export const DeleteTaskPushNotificationConfigRequestSchema = closed('DeleteTaskPushNotificationConfigRequest', {
+export const DeleteTaskPushNotificationConfigRequestSchema = modelObject('DeleteTaskPushNotificationConfigRequest', {
   tenant: Type.Optional(NonEmpty),
   taskId: NonEmpty,
   id: NonEmpty,

@@ -3,7 +3,7 @@ import Type, { type TProperties, type TSchema } from 'typebox';
 // The schemas of this room are the single source of types, validators and JSON Schema. The build writes all three.
 
 /** An object of the protocol in its closed form: a name, and exactly these members. */
-export function closed<P extends TProperties>(name: string, properties: P) {
+export function modelObject<P extends TProperties>(name: string, properties: P) {
   return Type.Object(properties, { $id: name, additionalProperties: false });
 }
 
@@ -39,6 +39,6 @@ export const NonEmpty = Type.String({ minLength: 1 });
  * A protobuf enum whose zero, the unspecified value, must not be sent. If such a member is optional, zero on the wire
  * means absent.
  */
-export function specified(names: readonly [string, ...string[]]) {
+export function specifiedEnum(names: readonly [string, ...string[]]) {
   return Type.Unsafe({ type: 'string', enum: names, not: { const: names[0] } });
 }

@@ -1,12 +1,12 @@
 import Type from 'typebox';
 import { MessageSchema } from './message.js';
 import { TaskPushNotificationConfigSchema } from './push-notification-config.js';
-import { closed, FreeObject, int32, NonEmpty } from './schema.js';
+import { FreeObject, int32, modelObject, NonEmpty } from './schema.js';
 
 export type { SendMessageConfiguration, SendMessageRequest } from './protocol-types.generated.js';
 
 /** The form of the answer that the caller asks for (Spec §3.2.2). */
-export const SendMessageConfigurationSchema = closed('SendMessageConfiguration', {
+export const SendMessageConfigurationSchema = modelObject('SendMessageConfiguration', {
   /** Media types that the caller can read. */
   acceptedOutputModes: Type.Optional(Type.Array(Type.String())),
   /** A webhook for the events of the task. */
@@ -18,7 +18,7 @@ export const SendMessageConfigurationSchema = closed('SendMessageConfiguration',
 });
 
 /** A message to an agent, for SendMessage and SendStreamingMessage (Spec §3.2.1). */
-export const SendMessageRequestSchema = closed('SendMessageRequest', {
+export const SendMessageRequestSchema = modelObject('SendMessageRequest', {
   tenant: Type.Optional(NonEmpty),
   message: MessageSchema,
   configuration: Type.Optional(SendMessageConfigurationSchema),

@@ -44,7 +44,7 @@ export type Validated<Output> = { readonly value: Output } | { readonly faults: 
 const MOST_FAULTS = 10;
 
 /** Validates a value. Each fault names its member, such as `items.0.price: must be a number`. At most 10 are named. */
-export async function validated<Output>(
+export async function validateValue<Output>(
   schema: StandardSchema<unknown, Output>,
   value: unknown,
 ): Promise<Validated<Output>> {

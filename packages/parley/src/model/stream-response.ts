@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { ArtifactSchema } from './artifact.js';
 import { MessageSchema } from './message.js';
 import type { SendMessageResponse, StreamResponse } from './protocol-types.generated.js';
-import { closed, FreeObject, NonEmpty } from './schema.js';
+import { FreeObject, modelObject, NonEmpty } from './schema.js';
 import { TaskSchema, TaskStatusSchema } from './task.js';
 
 export type {
@@ -13,7 +13,7 @@ export type {
 } from './protocol-types.generated.js';
 
 /** A change of the status of a task (Spec §4.2.1). */
-export const TaskStatusUpdateEventSchema = closed('TaskStatusUpdateEvent', {
+export const TaskStatusUpdateEventSchema = modelObject('TaskStatusUpdateEvent', {
   taskId: NonEmpty,
   contextId: NonEmpty,
   status: TaskStatusSchema,
@@ -21,7 +21,7 @@ export const TaskStatusUpdateEventSchema = closed('TaskStatusUpdateEvent', {
 });
 
 /** A new artifact, or a chunk of one (Spec §4.2.2). */
-export const TaskArtifactUpdateEventSchema = closed('TaskArtifactUpdateEvent', {
+export const TaskArtifactUpdateEventSchema = modelObject('TaskArtifactUpdateEvent', {
   taskId: NonEmpty,
   contextId: NonEmpty,
   artifact: ArtifactSchema,
@@ -30,10 +30,12 @@ export const TaskArtifactUpdateEventSchema = closed('TaskArtifactUpdateEvent', {
   metadata: Type.Optional(FreeObject),
 });
 
-const TaskPayloadSchema = closed('TaskPayload', { task: TaskSchema });
-const MessagePayloadSchema = closed('MessagePayload', { message: MessageSchema });
-const StatusUpdatePayloadSchema = closed('StatusUpdatePayload', { statusUpdate: TaskStatusUpdateEventSchema });
-const ArtifactUpdatePayloadSchema = closed('ArtifactUpdatePayload', { artifactUpdate: TaskArtifactUpdateEventSchema });
+const TaskPayloadSchema = modelObject('TaskPayload', { task: TaskSchema });
+const MessagePayloadSchema = modelObject('MessagePayload', { message: MessageSchema });
+const StatusUpdatePayloadSchema = modelObject('StatusUpdatePayload', { statusUpdate: TaskStatusUpdateEventSchema });
+const ArtifactUpdatePayloadSchema = modelObject('ArtifactUpdatePayload', {
+  artifactUpdate: TaskArtifactUpdateEventSchema,
+});
 
 /** One event of a stream or a push notification: exactly one of its members (Spec §3.2.3). */
 export const StreamResponseSchema = Type.Union(

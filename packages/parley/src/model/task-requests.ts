@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closed, FreeObject, int32, NonEmpty, specified, Timestamp } from './schema.js';
+import { FreeObject, int32, modelObject, NonEmpty, specifiedEnum, Timestamp } from './schema.js';
 import { TaskSchema } from './task.js';
 import { TASK_STATES } from './task-state.js';
 
@@ -13,7 +13,7 @@ export type {
 } from './protocol-types.generated.js';
 
 /** Spec §3.1.3. */
-export const GetTaskRequestSchema = closed('GetTaskRequest', {
+export const GetTaskRequestSchema = modelObject('GetTaskRequest', {
   tenant: Type.Optional(NonEmpty),
   id: NonEmpty,
   /** Messages of the history in the answer at most. Absent: all of them. */
@@ -21,10 +21,10 @@ export const GetTaskRequestSchema = closed('GetTaskRequest', {
 });
 
 /** Filters and paging of ListTasks; filters combine with AND (Spec §3.1.4). */
-export const ListTasksRequestSchema = closed('ListTasksRequest', {
+export const ListTasksRequestSchema = modelObject('ListTasksRequest', {
   tenant: Type.Optional(NonEmpty),
   contextId: Type.Optional(NonEmpty),
-  status: Type.Optional(specified(TASK_STATES)),
+  status: Type.Optional(specifiedEnum(TASK_STATES)),
   /** Tasks of one page, from 1 to 100. Absent: 50. */
   pageSize: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
   /** The `nextPageToken` of the page before. */
@@ -38,7 +38,7 @@ export const ListTasksRequestSchema = closed('ListTasksRequest', {
 });
 
 /** One page of tasks. All four members are always present (Spec §3.1.4). */
-export const ListTasksResponseSchema = closed('ListTasksResponse', {
+export const ListTasksResponseSchema = modelObject('ListTasksResponse', {
   tasks: Type.Array(TaskSchema),
   /** Empty on the last page. */
   nextPageToken: Type.String(),
@@ -48,19 +48,19 @@ export const ListTasksResponseSchema = closed('ListTasksResponse', {
 });
 
 /** Spec §3.1.5. */
-export const CancelTaskRequestSchema = closed('CancelTaskRequest', {
+export const CancelTaskRequestSchema = modelObject('CancelTaskRequest', {
   tenant: Type.Optional(NonEmpty),
   id: NonEmpty,
   metadata: Type.Optional(FreeObject),
 });
 
 /** Spec §3.1.6. */
-export const SubscribeToTaskRequestSchema = closed('SubscribeToTaskRequest', {
+export const SubscribeToTaskRequestSchema = modelObject('SubscribeToTaskRequest', {
   tenant: Type.Optional(NonEmpty),
   id: NonEmpty,
 });
 
 /** Spec §3.1.11. */
-export const GetExtendedAgentCardRequestSchema = closed('GetExtendedAgentCardRequest', {
+export const GetExtendedAgentCardRequestSchema = modelObject('GetExtendedAgentCardRequest', {
   tenant: Type.Optional(NonEmpty),
 });

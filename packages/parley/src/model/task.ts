@@ -1,13 +1,13 @@
 import Type from 'typebox';
 import { ArtifactSchema } from './artifact.js';
 import { MessageSchema } from './message.js';
-import { closed, FreeObject, NonEmpty, Timestamp } from './schema.js';
+import { FreeObject, modelObject, NonEmpty, Timestamp } from './schema.js';
 import { TASK_STATES } from './task-state.js';
 
 export type { Task, TaskStatus } from './protocol-types.generated.js';
 
 /** The state of a task, its time, and a message of the agent about it (Spec §4.1.2). */
-export const TaskStatusSchema = closed('TaskStatus', {
+export const TaskStatusSchema = modelObject('TaskStatus', {
   state: Type.Enum([...TASK_STATES]),
   /** A message of the agent about the status. */
   message: Type.Optional(MessageSchema),
@@ -16,7 +16,7 @@ export const TaskStatusSchema = closed('TaskStatus', {
 });
 
 /** A unit of work of an agent (Spec §4.1.1). */
-export const TaskSchema = closed('Task', {
+export const TaskSchema = modelObject('Task', {
   /** Made by the agent. Unique for each caller. */
   id: NonEmpty,
   /** The conversation that the task belongs to. */

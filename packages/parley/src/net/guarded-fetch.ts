@@ -2,7 +2,14 @@ import type { Clock } from '../runtime/clock.js';
 import { type BodyBounds, boundedBody } from './bounded-body.js';
 import type { DocumentFetch } from './bounded-fetch.js';
 import { type Destination, type DestinationOptions, Destinations, destinationOf } from './destinations.js';
-import { followsRedirects, harmlessHeaders, isRedirect, parsedUrl, redirectTarget, refused } from './redirects.js';
+import {
+  addressRefusal,
+  followsRedirects,
+  harmlessHeaders,
+  isRedirect,
+  parsedUrl,
+  redirectTarget,
+} from './redirects.js';
 
 /** True if a connection may be opened to an address. */
 export type AddressCheck = (destination: Destination, address: string) => boolean;
@@ -38,12 +45,12 @@ export function guardedFetch({ clock, connections, uncheckedFetch, ...options }:
 
   const sendOne = async (url: URL, init: RequestInit): Promise<Response> => {
     const fault = destinations.fault(url);
-    if (fault !== undefined) throw refused(url, fault);
+    if (fault !== undefined) throw addressRefusal(url, fault);
     if (send !== undefined) return send(url.href, init);
     const destination = destinationOf(url);
     const isChecked = destinations.allows(destination, destination.host) || destinations.allowsName(destination);
     if (isChecked && uncheckedFetch !== undefined) return uncheckedFetch(url.href, init);
-    throw refused(url, 'this host cannot check the address that a name leads to');
+    throw addressRefusal(url, 'this host cannot check the address that a name leads to');
   };
 
   return async (address, init) => {
@@ -53,7 +60,7 @@ export function guardedFetch({ clock, connections, uncheckedFetch, ...options }:
       let request: RequestInit = { ...init, method: (init.method ?? 'GET').toUpperCase(), signal, redirect: 'manual' };
       for (let redirects = 0; ; redirects++) {
         const response = await sendOne(url, request);
-        if (init.redirect === 'error' && isRedirect(response)) throw refused(url, 'it redirects');
+        if (init.redirect === 'error' && isRedirect(response)) throw addressRefusal(url, 'it redirects');
         const target = follows ? redirectTarget(response, url, redirects) : undefined;
         if (target === undefined) return response;
         if (target.origin !== url.origin) request = { ...request, headers: harmlessHeaders(request.headers) };

@@ -1,7 +1,7 @@
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ipText, isInRange, parseIp, parseRange, unmapped } from './ip-address.js';
+import { ipText, isInRange, parseIp, parseRange, unmapAddress } from './ip-address.js';
 
 /** The spelling that Node.js and the URL standard give an address; `undefined` for a text that is none. */
 function spelledElsewhere(text: string): string | undefined {
@@ -80,8 +80,8 @@ describe('addresses', () => {
   });
 
   it('that IPv6 maps from IPv4 are those of IPv4', () => {
-    expect(ipText(unmapped(parseIp('::ffff:192.0.2.1') ?? []))).toBe('192.0.2.1');
-    expect(ipText(unmapped(parseIp('::fffe:192.0.2.1') ?? []))).toBe('::fffe:c000:201');
+    expect(ipText(unmapAddress(parseIp('::ffff:192.0.2.1') ?? []))).toBe('192.0.2.1');
+    expect(ipText(unmapAddress(parseIp('::fffe:192.0.2.1') ?? []))).toBe('::fffe:c000:201');
   });
 
   it.each(['10.0.0.0/33', '::/129', '10.0.0.0/', '10.0.0.0/8/8', '10.0.0.0/-1', '10.0.0.0/08x', '/8'])(

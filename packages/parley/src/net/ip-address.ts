@@ -46,13 +46,13 @@ export function isInRange(address: IpAddress, { address: first, bits }: IpRange)
 }
 
 /** The IPv4 address that a mapped address of IPv6 stands for, or the address itself. */
-export function unmapped(address: IpAddress): IpAddress {
+export function unmapAddress(address: IpAddress): IpAddress {
   return isInRange(address, MAPPED) ? address.slice(6) : address;
 }
 
 /** The IPv4 address that an IPv6 address stands for, mapped or behind a translator, or the address itself. */
 export function plainAddress(address: IpAddress): IpAddress {
-  return isInRange(address, TRANSLATED) ? address.slice(6) : unmapped(address);
+  return isInRange(address, TRANSLATED) ? address.slice(6) : unmapAddress(address);
 }
 
 /** The canonical spelling of an address (RFC 5952), without a zone id. */

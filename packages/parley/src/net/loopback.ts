@@ -1,4 +1,4 @@
-import { type IpRange, isInRange, parseIp, unmapped } from './ip-address.js';
+import { type IpRange, isInRange, parseIp, unmapAddress } from './ip-address.js';
 
 /** The addresses that only this machine can reach. */
 export const LOOPBACK: readonly IpRange[] = [
@@ -10,5 +10,5 @@ export const LOOPBACK: readonly IpRange[] = [
 export function isLoopback(host: string): boolean {
   if (host === 'localhost') return true;
   const address = parseIp(host);
-  return address !== undefined && LOOPBACK.some((range) => isInRange(unmapped(address), range));
+  return address !== undefined && LOOPBACK.some((range) => isInRange(unmapAddress(address), range));
 }

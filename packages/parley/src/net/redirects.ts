@@ -22,13 +22,15 @@ export function followsRedirects({ method = 'GET', redirect = 'follow' }: Reques
 export function redirectTarget(response: Response, url: URL, earlier: number): URL | undefined {
   const location = isRedirect(response) ? response.headers.get('location') : null;
   if (location === null) {
-    if (response.type === 'opaqueredirect') throw refused(url, 'it redirects, and this host does not tell where to');
+    if (response.type === 'opaqueredirect')
+      throw addressRefusal(url, 'it redirects, and this host does not tell where to');
     return undefined;
   }
   response.body?.cancel().catch(() => {});
-  if (earlier >= MOST_REDIRECTS) throw refused(url, `it redirects more than ${MOST_REDIRECTS} times`);
+  if (earlier >= MOST_REDIRECTS) throw addressRefusal(url, `it redirects more than ${MOST_REDIRECTS} times`);
   const target = parsedUrl(location, url);
-  if (url.protocol === 'https:' && target.protocol !== 'https:') throw refused(url, 'it redirects to plain http');
+  if (url.protocol === 'https:' && target.protocol !== 'https:')
+    throw addressRefusal(url, 'it redirects to plain http');
   return target;
 }
 
@@ -45,7 +47,7 @@ export function parsedUrl(text: string, base?: URL): URL {
 }
 
 /** The error for a url that is not called. It names the origin only: path and query may hold secrets. */
-export function refused(url: URL, reason: string): RefusedAddressError {
+export function addressRefusal(url: URL, reason: string): RefusedAddressError {
   const place = /^https?:$/.test(url.protocol) ? `${url.protocol}//${url.host}` : 'The address';
   return new RefusedAddressError(`${place} is not called: ${reason}`);
 }

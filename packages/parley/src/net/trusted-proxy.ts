@@ -1,6 +1,6 @@
 import { OptionsError } from '../errors/options-error.js';
 import { keptResults } from '../runtime/kept-results.js';
-import { type IpRange, isInRange, parseIp, parseRange, unmapped } from './ip-address.js';
+import { type IpRange, isInRange, parseIp, parseRange, unmapAddress } from './ip-address.js';
 import { LOOPBACK } from './loopback.js';
 
 /** Tests the address of a peer: true if it is a trusted proxy, whose forwarded headers count. */
@@ -33,11 +33,11 @@ export function trustedProxies(entries: readonly string[]): TrustedProxies {
 function rangeOf(entry: string): IpRange | undefined {
   const parsed = parseIp(entry);
   if (parsed === undefined) return parseRange(entry);
-  const address = unmapped(parsed);
+  const address = unmapAddress(parsed);
   return { address, bits: address.length * 16 };
 }
 
 function isWithin(peer: string, ranges: readonly IpRange[]): boolean {
   const address = parseIp(peer);
-  return address !== undefined && ranges.some((range) => isInRange(unmapped(address), range));
+  return address !== undefined && ranges.some((range) => isInRange(unmapAddress(address), range));
 }

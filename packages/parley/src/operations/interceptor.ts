@@ -28,7 +28,7 @@ export type Interceptor<Context, Event = StreamResponse> = (
 ) => CallOutcome<OperationName, Event>;
 
 /** Passes a call through all interceptors. The first one is the outermost. */
-export function intercepted<Context, Event>(
+export function interceptCall<Context, Event>(
   interceptors: readonly Interceptor<Context, Event>[],
   last: (call: InterceptedCall<Context>) => CallOutcome<OperationName, Event>,
 ): (call: InterceptedCall<Context>) => CallOutcome<OperationName, Event> {

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { OptionsError } from '../errors/options-error.js';
 import { checkOptions } from './check-options.js';
 import {
-  closed,
   count,
   custom,
   eitherOf,
@@ -10,6 +9,7 @@ import {
   func,
   mapOf,
   nonEmpty,
+  optionObject,
   positive,
   texts,
   webUrl,
@@ -18,7 +18,7 @@ import {
 import * as Type from './option-types.js';
 
 describe('options', () => {
-  const schema = closed({
+  const schema = optionObject({
     name: Type.Optional(nonEmpty),
     level: Type.Optional(Type.Integer({ minimum: 1, maximum: 9 })),
     retries: Type.Optional(count),
@@ -29,8 +29,8 @@ describe('options', () => {
     storage: Type.Optional(withMethod('accept')),
     url: Type.Optional(webUrl('must be a URL')),
     cors: Type.Optional(eitherOf([flag, texts], 'must be true, false, or a list')),
-    http: Type.Optional(closed({ stallMs: Type.Optional(positive) })),
-    rooms: Type.Optional(mapOf(closed({ size: count }))),
+    http: Type.Optional(optionObject({ stallMs: Type.Optional(positive) })),
+    rooms: Type.Optional(mapOf(optionObject({ size: count }))),
     mode: Type.Optional(Type.String({ enum: ['task', 'process'] })),
     short: Type.Optional(Type.String({ maxLength: 3 })),
   });
@@ -97,7 +97,8 @@ describe('options', () => {
 
   it('that are missing are named by the message of their schema', () => {
     const agents = custom((value) => typeof value === 'object', 'must be an object of agents');
-    const check = () => checkOptions({ subject: 'make', schema: closed({ agents, name: nonEmpty }), options: {} });
+    const check = () =>
+      checkOptions({ subject: 'make', schema: optionObject({ agents, name: nonEmpty }), options: {} });
     expect(check).toThrow(/agents: must be an object of agents.*name: is required/s);
   });
 });

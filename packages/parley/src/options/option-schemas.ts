@@ -5,7 +5,7 @@ import * as Type from './option-types.js';
 export type OptionSchemas<Options> = { readonly [Name in keyof Required<Options>]: Type.TSchema };
 
 /** An object with these members and no other. */
-export function closed(members: Readonly<Record<string, Type.TSchema>>): Type.TObject {
+export function optionObject(members: Readonly<Record<string, Type.TSchema>>): Type.TObject {
   return Type.Object(members, { additionalProperties: false });
 }
 

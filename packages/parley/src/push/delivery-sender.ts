@@ -13,7 +13,7 @@ import type { Tracing } from '../telemetry/tracing.js';
 import type { DeliveryPolicy } from './delivery-policy.js';
 import { DueTimes } from './due-times.js';
 import { HostLanes, type HostWork, type LaneLimits } from './host-lanes.js';
-import { hostOf, NotificationCalls, type NotificationSigner, named } from './notification-calls.js';
+import { hostOf, NotificationCalls, type NotificationSigner, queueFields } from './notification-calls.js';
 import type { NotificationChange } from './notifications.js';
 import type { OperatorHeaders } from './operator-headers.js';
 import { PushTally } from './push-tally.js';
@@ -221,7 +221,7 @@ export class DeliverySender {
       });
       this.#note(claim, end);
     } catch (error) {
-      logger[failureLevel(error)]('push delivery was not settled, it is made again', { ...named(claim), error });
+      logger[failureLevel(error)]('push delivery was not settled, it is made again', { ...queueFields(claim), error });
       this.#putOff(claim, leaseMs);
     } finally {
       hold.release();
@@ -253,9 +253,12 @@ export class DeliverySender {
     const queue = queueOf(claim);
     this.#tally.delivered += delivered;
     if (lost > 0)
-      logger.warn('push notifications are lost: the log no longer has their events', { ...named(claim), lost });
+      logger.warn('push notifications are lost: the log no longer has their events', { ...queueFields(claim), lost });
     if (refused > 0 && held)
-      logger.warn('push notifications are given up, because their receiver refuses them', { ...named(claim), refused });
+      logger.warn('push notifications are given up, because their receiver refuses them', {
+        ...queueFields(claim),
+        refused,
+      });
     if (failure === undefined || !held) return this.#tally.goesOn(queue);
     const { outcome, attempts, result, error } = failure;
     this.#tally.failed += 1;
@@ -265,7 +268,7 @@ export class DeliverySender {
       this.#tally.parked += 1;
       const { reason } = outcome;
       logger.warn('push notifications are parked until a replay', {
-        ...named(claim),
+        ...queueFields(claim),
         attempts,
         reason,
         ...(error !== undefined && { error }),
@@ -274,7 +277,7 @@ export class DeliverySender {
       this.#tally.waits(queue, { now: clock.monotonic(), inMs: outcome.inMs });
       this.#due.add(outcome.inMs);
       logger.info('push notification failed, trying again', {
-        ...named(claim),
+        ...queueFields(claim),
         attempts,
         ...status,
         inMs: outcome.inMs,
@@ -289,7 +292,7 @@ export class DeliverySender {
       await storage.push.settle(claim, { kind: 'defer', inMs });
       this.#putOff(claim, inMs);
     } catch (error) {
-      logger[failureLevel(error)]('push delivery was not settled, it is made again', { ...named(claim), error });
+      logger[failureLevel(error)]('push delivery was not settled, it is made again', { ...queueFields(claim), error });
       this.#putOff(claim, this.#options.leaseMs);
     }
   }

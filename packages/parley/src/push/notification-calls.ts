@@ -113,7 +113,7 @@ export class NotificationCalls {
     try {
       return headersFor(headers, this.#claim);
     } catch (error) {
-      logger.error('the headers of a push notification cannot be made', { ...named(this.#claim), error });
+      logger.error('the headers of a push notification cannot be made', { ...queueFields(this.#claim), error });
       return undefined;
     }
   }
@@ -125,7 +125,7 @@ function contextIdOf(record: LogRecord | undefined): string | undefined {
 }
 
 /** Log fields that identify a queue. */
-export function named({ key, configId, config }: DeliveryClaim) {
+export function queueFields({ key, configId, config }: DeliveryClaim) {
   return { taskId: key.id, config: configId, host: hostOf(config.url) };
 }
 

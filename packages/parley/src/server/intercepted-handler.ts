@@ -1,4 +1,4 @@
-import { type CallOutcome, type InterceptedCall, type Interceptor, intercepted } from '../operations/interceptor.js';
+import { type CallOutcome, type InterceptedCall, type Interceptor, interceptCall } from '../operations/interceptor.js';
 import { OPERATION_NAMES, type OperationName } from '../operations/operations.js';
 import type { IdSource } from '../runtime/id-source.js';
 import type { StreamItem } from '../task/stream-item.js';
@@ -26,7 +26,7 @@ export function interceptedHandler(
   handler: RequestHandler,
   interceptors: readonly ServerInterceptor[],
 ): RequestHandler {
-  const run = intercepted(interceptors, ({ operation, request, context }: InterceptedCall<ServerCallContext>) => {
+  const run = interceptCall(interceptors, ({ operation, request, context }: InterceptedCall<ServerCallContext>) => {
     const answer = handler[operation] as (request: unknown, context: ServerCallContext) => unknown;
     return answer.call(handler, request, context) as CallOutcome<OperationName, StreamItem>;
   });

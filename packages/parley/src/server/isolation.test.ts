@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { StreamItem } from '../task/stream-item.js';
-import { handedStream } from './isolation.js';
+import { copyStream } from './isolation.js';
 
 it('hands on all of an event, as a copy', async () => {
   const status = { state: 'TASK_STATE_COMPLETED' } as const;
@@ -10,7 +10,7 @@ it('hands on all of an event, as a copy', async () => {
     yield { event, seq: 2, last: true };
   }
   const handed: StreamItem[] = [];
-  for await (const item of handedStream(items())) handed.push(item);
+  for await (const item of copyStream(items())) handed.push(item);
   expect(handed.map(({ seq, last }) => [seq, last])).toEqual([
     [undefined, undefined],
     [2, true],

@@ -11,25 +11,25 @@ import type { ServerInterceptor } from './intercepted-handler.js';
  * or an event do not reach the storage or other callers.
  */
 export const isolation: ServerInterceptor = (call, next) => {
-  const outcome = next({ ...call, request: takenOver(call.request) });
-  const copied = Symbol.asyncIterator in outcome ? handedStream(outcome) : outcome.then(handed);
+  const outcome = next({ ...call, request: copyRequest(call.request) });
+  const copied = Symbol.asyncIterator in outcome ? copyStream(outcome) : outcome.then(copyResponse);
   return copied as CallOutcome<OperationName, StreamItem>;
 };
 
 type Request = OperationTypes[OperationName]['request'];
 
 /** Copies a request, because the engine may store parts of it. */
-export function takenOver<R extends Request>(request: R): R {
+export function copyRequest<R extends Request>(request: R): R {
   return cloneJson(request);
 }
 
 /** Copies a response for code that may change it. */
-export function handed<R extends OperationResponse>(response: R): R {
+export function copyResponse<R extends OperationResponse>(response: R): R {
   return copyOf(response) as R;
 }
 
 /** Copies events for code that may change them. Each copy is made at the first read. */
-export function handedStream(items: AsyncIterable<StreamItem>): AsyncIterable<StreamItem> {
+export function copyStream(items: AsyncIterable<StreamItem>): AsyncIterable<StreamItem> {
   return new HandedStream(items);
 }
 

@@ -6,7 +6,7 @@ import { BY_VERB } from '../operations/operations.js';
 import { ScopedTasks, type ScopedTasksOptions } from '../store/scoped-tasks.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { DefaultRequestHandler } from './default-request-handler.js';
-import { handedStream } from './isolation.js';
+import { copyStream } from './isolation.js';
 
 /** The engine of the tasks, and the log for failures that no caller gets. */
 interface ServedTasksOptions extends ScopedTasksOptions {
@@ -56,7 +56,7 @@ export class ServedTasks extends ScopedTasks {
     const { engine, scope } = this.#options;
     const { tenant, owner } = scope;
     const context = { version: '1.0', extensions: [], signal, ...(owner !== null && { user: { id: owner } }) };
-    const items = handedStream(engine[BY_VERB.subscribe]({ id, tenant }, context))[Symbol.asyncIterator]();
+    const items = copyStream(engine[BY_VERB.subscribe]({ id, tenant }, context))[Symbol.asyncIterator]();
     const leave = () => void items.return?.();
     signal.addEventListener('abort', leave, { once: true });
     let shown = false;

@@ -20,7 +20,7 @@ export class GrowingArtifact {
 
   /** Appends the parts of a chunk, and merges its description. */
   append(chunk: Artifact): void {
-    this.#artifact = described(this.#artifact, chunk);
+    this.#artifact = mergeDescription(this.#artifact, chunk);
     this.#grown ??= this.#artifact.parts.slice();
     const { parts } = chunk;
     let next = 0;
@@ -79,7 +79,7 @@ function describes(chunk: Artifact): boolean {
 }
 
 /** Returns an artifact with the description of a chunk merged into its own. Its parts are unchanged. */
-export function described(artifact: Artifact, chunk: Artifact): Artifact {
+export function mergeDescription(artifact: Artifact, chunk: Artifact): Artifact {
   if (!describes(chunk)) return artifact;
   const { name, description, extensions, metadata } = chunk;
   return {
@@ -87,11 +87,11 @@ export function described(artifact: Artifact, chunk: Artifact): Artifact {
     ...(name !== undefined && { name }),
     ...(description !== undefined && { description }),
     ...(extensions !== undefined && { extensions }),
-    ...(metadata !== undefined && { metadata: merged(artifact.metadata, metadata) }),
+    ...(metadata !== undefined && { metadata: mergeMetadata(artifact.metadata, metadata) }),
   };
 }
 
 /** Merges metadata key by key. Spreading defines members as data, so `__proto__` stays a plain member. */
-export function merged(into: JsonObject | undefined, from: JsonObject): JsonObject {
+export function mergeMetadata(into: JsonObject | undefined, from: JsonObject): JsonObject {
   return into === undefined ? from : { ...into, ...from };
 }

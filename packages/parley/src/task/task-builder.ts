@@ -4,7 +4,7 @@ import type { Message } from '../model/message.js';
 import type { TaskArtifactUpdateEvent } from '../model/stream-response.js';
 import type { Task, TaskStatus } from '../model/task.js';
 import { isInterrupted } from '../model/task-state.js';
-import { GrowingArtifact, merged } from './growing-artifact.js';
+import { GrowingArtifact, mergeMetadata } from './growing-artifact.js';
 import type { LogRecord } from './log-record.js';
 import { ShapedTask } from './shaped-task.js';
 
@@ -72,7 +72,7 @@ export class TaskBuilder {
     else if (event.statusUpdate !== undefined) this.#applyStatus(event.statusUpdate.status);
     else this.#replace(event.task);
     if (record.history !== undefined) for (const message of record.history) this.#remember(message);
-    if (record.metadata !== undefined) this.#metadata = merged(this.#metadata, record.metadata);
+    if (record.metadata !== undefined) this.#metadata = mergeMetadata(this.#metadata, record.metadata);
   }
 
   /** True if the task has an artifact. */

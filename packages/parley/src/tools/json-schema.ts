@@ -28,14 +28,14 @@ export function jsonSchema<Value = unknown>(
     '~standard': {
       version: 1,
       vendor: 'parley',
-      validate: check === undefined ? (value) => checked(schema, value) : (value) => checkedBy(check, value),
+      validate: check === undefined ? (value) => checkJson(schema, value) : (value) => checkedBy(check, value),
       jsonSchema: { input: () => schema, output: () => schema },
     },
   };
 }
 
 /** Checks a value by a JSON Schema. */
-export function checked<Value>(schema: JsonObject, value: unknown): StandardResult<Value> {
+export function checkJson<Value>(schema: JsonObject, value: unknown): StandardResult<Value> {
   const [isValid, errors] = Schema.Errors(schema, value);
   if (isValid) return { value: value as Value };
   return { issues: errors.slice(0, MOST_FAULTS).map(({ instancePath, message }) => issueAt(instancePath, message)) };

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../model/json.js';
-import { type Validated, validated, validatedAtOnce } from '../model/standard-schema.js';
+import { type Validated, validatedAtOnce, validateValue } from '../model/standard-schema.js';
 import type { Clock } from '../runtime/clock.js';
 import { ignoreRejection } from '../runtime/settled.js';
 import { TRACING, type Tracing, tracingOf } from '../telemetry/tracing.js';
@@ -124,7 +124,7 @@ async function checkedOutput(execution: ToolExecution, run: RunContext, result: 
   try {
     const output = isPromise(result) ? await awaitResult(execution, run, Promise.resolve(result)) : result;
     if (tool.output === undefined) return toolResult(tool, output, mostBytes);
-    return toolResult(tool, outputIn(tool, await validated(tool.output, output)), mostBytes);
+    return toolResult(tool, outputIn(tool, await validateValue(tool.output, output)), mostBytes);
   } catch (error) {
     throw asToolError(tool, error);
   }

@@ -3,7 +3,7 @@ import { OptionsError } from '../errors/options-error.js';
 import type { JsonObject, JsonValue } from '../model/json.js';
 import { type InputOf, jsonSchemaOf, type OutputOf, type StandardSchema } from '../model/standard-schema.js';
 import { checkOptions } from '../options/check-options.js';
-import { closed } from '../options/option-schemas.js';
+import { optionObject } from '../options/option-schemas.js';
 import * as Type from '../options/option-types.js';
 
 /** The call that a tool runs for. */
@@ -236,7 +236,7 @@ export function defineTool<Input extends StandardSchema, Output extends Standard
 
 const some = Type.Optional(Type.Unknown());
 /** The names of the options. Their values are checked separately, because schema libraries differ. */
-const toolSchema = closed({
+const toolSchema = optionObject({
   ...{ name: some, description: some, input: some, output: some, run: some },
   ...{ needsApproval: some, idempotent: some, timeoutMs: some },
   // Members of a tool from which another one is made.

@@ -2,7 +2,7 @@ import { isObject, type JsonObject, type JsonValue } from '../model/json.js';
 import { jsonFault } from '../model/json-fault.js';
 import { jsonSchemaProblems } from '../model/json-schema-problems.js';
 import { faultText, type StandardSchema } from '../model/standard-schema.js';
-import { checked as checkedBy } from './json-schema.js';
+import { checkJson as checkedBy } from './json-schema.js';
 
 const SCHEMA_LENGTH = 65_536;
 const DEPTH = 32;

@@ -59,7 +59,7 @@ export function statusText(state: string, { taskId, contextId }: TaskIds, messag
 }
 
 /** Extends the chain by parts. The result does not depend on how the parts are split into updates. */
-export async function extended(chain: PartChain, parts: readonly Part[]): Promise<PartChain> {
+export async function extendChain(chain: PartChain, parts: readonly Part[]): Promise<PartChain> {
   let { digest } = chain;
   for (const part of parts) digest = await sha256Hex(`${digest}${canonicalJson(canonicalPart(part))}`);
   return { count: chain.count + parts.length, digest };
@@ -67,7 +67,7 @@ export async function extended(chain: PartChain, parts: readonly Part[]): Promis
 
 /** The chain of all parts of an artifact. */
 export function chainOf(parts: readonly Part[]): Promise<PartChain> {
-  return extended(NO_PARTS, parts);
+  return extendChain(NO_PARTS, parts);
 }
 
 /** The hash of all artifacts of a task, in their order. */

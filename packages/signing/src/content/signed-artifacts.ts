@@ -1,5 +1,5 @@
 import type { Artifact, TaskArtifactUpdateEvent } from 'parley-a2a';
-import { artifactsDigest, chainOf, extended, type PartChain } from './canonical-content.js';
+import { artifactsDigest, chainOf, extendChain, type PartChain } from './canonical-content.js';
 
 /** An artifact as it is after an update. */
 export interface SignedArtifact {
@@ -26,7 +26,7 @@ export class SignedArtifacts {
     const next =
       known === undefined
         ? { about, chain: await chainOf(parts) }
-        : { about: merge(known.about, about), chain: await extended(known.chain, parts) };
+        : { about: merge(known.about, about), chain: await extendChain(known.chain, parts) };
     this.#byId.set(artifact.artifactId, next);
     return next;
   }

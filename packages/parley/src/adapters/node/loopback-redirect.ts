@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { checkOptions } from '../../options/check-options.js';
-import { closed, count, func, nonEmpty, type OptionSchemas } from '../../options/option-schemas.js';
+import { count, func, nonEmpty, type OptionSchemas, optionObject } from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
 
 /** Options of a loopback redirect. */
@@ -41,7 +41,7 @@ const HEADERS = {
  * only while a person is asked. Accepts only browsers with the expected state.
  */
 export async function loopbackRedirect(options: LoopbackRedirectOptions): Promise<LoopbackRedirect> {
-  const checked = checkOptions({ subject: 'loopbackRedirect', schema: closed(schemas), options });
+  const checked = checkOptions({ subject: 'loopbackRedirect', schema: optionObject(schemas), options });
   const { open, port = 0, path = '/callback' } = checked;
   const waiting = new Map<string, (url: string) => void>();
   const server = createServer((request, response) => {

@@ -1,6 +1,6 @@
 import type { AnswerCache } from '../../cache/answer-cache.js';
 import { OptionsError } from '../../errors/options-error.js';
-import { closed, flag, type OptionSchemas, text, withMethod } from '../../options/option-schemas.js';
+import { flag, type OptionSchemas, optionObject, text, withMethod } from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
 import { type CorsOptions, type CorsOrigins, corsSchema } from '../middleware/cors-options.js';
 
@@ -46,7 +46,7 @@ const members: OptionSchemas<BaseServerOptions> = {
 };
 
 /** The schema of BaseServerOptions. */
-export const baseServerSchema = closed(members);
+export const baseServerSchema = optionObject(members);
 
 /** Options that passed their schema, with the name of the function that takes them. */
 interface BaseServerCheck {

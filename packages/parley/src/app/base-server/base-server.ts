@@ -8,7 +8,7 @@ import { fingerprint } from '../../runtime/sha256.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { ProcessFigures } from '../../telemetry/server-figures.js';
 import { errorAnswer, jsonAnswer } from '../json-answer.js';
-import { alwaysAnswered } from '../middleware/always-answered.js';
+import { answerAlways } from '../middleware/always-answered.js';
 import type { Forwarding } from '../middleware/forwarded-caching.js';
 import { READ_METHODS, taking } from '../middleware/method-filter.js';
 import type { ReadinessReport } from '../observability/readiness.js';
@@ -106,7 +106,7 @@ export class BaseServer {
   #taking(methods: readonly string[], exchange: Exchange): Exchange {
     return taking(
       { methods, message: `This takes ${methods.join(', ')}` },
-      alwaysAnswered(exchange, this.#options.logger),
+      answerAlways(exchange, this.#options.logger),
     );
   }
 

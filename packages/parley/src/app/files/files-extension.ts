@@ -3,7 +3,7 @@ import type { FileScope, FileStore } from '../../files/file-store.js';
 import { type MediaTypeRules, mediaTypesSchema } from '../../files/media-type-rules.js';
 import { FILES_EXTENSION, TUS_VERSION } from '../../operations/files-extension.js';
 import { checkOptions } from '../../options/check-options.js';
-import { closed, type OptionSchemas, positive, withMethod } from '../../options/option-schemas.js';
+import { type OptionSchemas, optionObject, positive, withMethod } from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
 import { interceptedHandler, type ServerInterceptor } from '../../server/intercepted-handler.js';
 import type { TurnPorts } from '../../server/turn-ports.js';
@@ -65,7 +65,7 @@ const schemas: OptionSchemas<FileTransferOptions> = {
   uploadMs: amount,
   sweepEveryMs: amount,
 };
-const fileTransferSchema = closed(schemas);
+const fileTransferSchema = optionObject(schemas);
 
 const MIB = 1_048_576;
 const INLINE_BYTES = 262_144;

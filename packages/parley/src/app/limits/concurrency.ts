@@ -1,4 +1,4 @@
-import { closed, type OptionSchemas } from '../../options/option-schemas.js';
+import { type OptionSchemas, optionObject } from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
 
 /** Work that goes on at the same time in one process. More of it is refused. */
@@ -30,4 +30,4 @@ const members: OptionSchemas<ConcurrencyLimits> = {
 };
 
 /** The schema of concurrency limits. */
-export const concurrencySchema = closed(members);
+export const concurrencySchema = optionObject(members);

@@ -1,4 +1,4 @@
-import { closed, eitherOf, type OptionSchemas, withMethod } from '../../options/option-schemas.js';
+import { eitherOf, type OptionSchemas, optionObject, withMethod } from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
 import { refuseArgument } from '../../options/refuse-argument.js';
 import type { Rate, RateLimiter } from './rate-limiter.js';
@@ -28,7 +28,7 @@ const windowMs = Type.Number({ minimum: 1, maximum: 86_400_000 });
 
 /** The schema of a rate, or `false` for none. */
 export const optionalRateSchema = eitherOf(
-  [Type.Literal(false), closed({ requests, windowMs })],
+  [Type.Literal(false), optionObject({ requests, windowMs })],
   'must be { requests, windowMs } or false',
 );
 
@@ -44,7 +44,7 @@ const members: OptionSchemas<RateLimitOptions> = {
 /** The schema of RateLimitOptions. */
 export const rateLimitSchema = Type.Refine(
   Type.Refine(
-    closed(members),
+    optionObject(members),
     (value: RateLimitOptions) => (value.requests === undefined) === (value.windowMs === undefined),
     () => 'needs both requests and windowMs',
   ),

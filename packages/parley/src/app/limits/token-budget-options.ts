@@ -1,4 +1,4 @@
-import { closed, type OptionSchemas } from '../../options/option-schemas.js';
+import { type OptionSchemas, optionObject } from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
 
 /** Tokens of models that agents may use: input, output, and those of the agents that they call. */
@@ -19,4 +19,4 @@ const tokens = Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 }
 const members: OptionSchemas<TokenBudgetOptions> = { turn: tokens, task: tokens, ownerPerDay: tokens };
 
 /** The schema of TokenBudgetOptions. */
-export const tokenBudgetSchema = closed(members);
+export const tokenBudgetSchema = optionObject(members);

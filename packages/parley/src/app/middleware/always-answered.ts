@@ -3,7 +3,7 @@ import type { Logger } from '../../telemetry/logger.js';
 import { errorAnswer } from '../json-answer.js';
 
 /** An exchange around one that may reject. It logs the error, and answers 500 without details. */
-export function alwaysAnswered(exchange: Exchange, logger: Logger): Exchange {
+export function answerAlways(exchange: Exchange, logger: Logger): Exchange {
   return async (request) => {
     try {
       return await exchange(request);

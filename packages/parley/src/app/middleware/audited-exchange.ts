@@ -36,7 +36,7 @@ const REFUSALS: readonly number[] = [401, 403, 429];
  * The exchange with a record for each call of an agent, each refusal, and each request that may change something. A
  * stream is recorded when it begins. Pages, cards and probes leave no record.
  */
-export function audited(next: Exchange, options: AuditOptions): Exchange {
+export function auditExchange(next: Exchange, options: AuditOptions): Exchange {
   return options.log.required === true ? requiringAudit(next, options) : withAudit(next, options);
 }
 

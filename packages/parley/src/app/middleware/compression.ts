@@ -2,7 +2,7 @@ import { type ContentEncoding, EncodingChoice } from '../../bindings/http/accept
 import type { Exchange, ExchangeResponse } from '../../bindings/http/exchange.js';
 import { EVENT_STREAM_TYPE, essence } from '../../bindings/http/media-type.js';
 import { answersCard } from '../../operations/operations.js';
-import { closed, count, eitherOf, flag } from '../../options/option-schemas.js';
+import { count, eitherOf, flag, optionObject } from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
 import { varying } from './answer-headers.js';
 
@@ -20,7 +20,7 @@ export interface CompressionOptions {
 export const compressionSchema = eitherOf(
   [
     flag,
-    closed({
+    optionObject({
       gzipLevel: Type.Optional(Type.Integer({ minimum: 1, maximum: 9 })),
       brotliQuality: Type.Optional(Type.Integer({ minimum: 0, maximum: 11 })),
       minimumLength: Type.Optional(count),

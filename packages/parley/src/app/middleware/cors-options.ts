@@ -1,4 +1,4 @@
-import { closed, count, eitherOf, flag, func, pattern } from '../../options/option-schemas.js';
+import { count, eitherOf, flag, func, optionObject, pattern } from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
 import type { AnswerHeaders } from './answer-headers.js';
 
@@ -38,7 +38,7 @@ export const corsSchema = eitherOf(
   [
     origins,
     Type.Refine(
-      closed({
+      optionObject({
         origins,
         allowedHeaders: Type.Optional(headerNames),
         exposedHeaders: Type.Optional(headerNames),

@@ -54,7 +54,7 @@ interface Arrival {
  * The exchange behind a gate. The gate authenticates a request before any other code sees it, and sets its user. It
  * refuses a request without a valid credential, unless the authenticator is optional and there is no credential.
  */
-export function gated(next: Exchange, options: GateOptions): Exchange {
+export function gateExchange(next: Exchange, options: GateOptions): Exchange {
   const { accessOf, groupOf, limits, clock, logger } = options;
   /** Sets the user of a request, or gives the refusal. */
   const admit = (arrival: Arrival, found: Authentication): Promise<ExchangeResponse> | undefined => {

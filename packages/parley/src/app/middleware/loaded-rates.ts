@@ -14,7 +14,7 @@ interface LimitedPlace {
 const plain: RefusalOf = () => refusedPlain;
 
 /** The middleware of one limit. Requests wait until its code is loaded. */
-export function limitedWhenLoaded(
+export function limitWhenLoaded(
   load: LoadRates,
   limit: 'byAddress' | 'byPrincipal',
 ): (next: Exchange, place: LimitedPlace) => Exchange {

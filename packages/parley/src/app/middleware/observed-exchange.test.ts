@@ -7,7 +7,7 @@ import type { LogFields } from '../../telemetry/logger.js';
 import { silentLogger } from '../../telemetry/logger.js';
 import { MetricRegistry } from '../../telemetry/metric-registry.js';
 import { RequestMetrics } from '../../telemetry/request-metrics.js';
-import { observed } from './observed-exchange.js';
+import { observeExchange } from './observed-exchange.js';
 
 const MADE = 'made-here';
 
@@ -17,7 +17,7 @@ function world(answer: Partial<ExchangeResponse> = {}) {
   const registry = new MetricRegistry();
   const metrics = new RequestMetrics([registry]);
   let seen: ExchangeRequest | undefined;
-  const exchange = observed(
+  const exchange = observeExchange(
     async (request) => {
       seen = request;
       await clock.advance(12);

@@ -24,7 +24,7 @@ interface Observers {
  * The exchange with figures and a log line for each request. Every request gets an id for answers and log lines: its
  * `X-Request-Id`, the trace of its span or its `traceparent`, or a new id.
  */
-export function observed(exchange: Exchange, { metrics, logger, clock, ids, headers }: Observers): Exchange {
+export function observeExchange(exchange: Exchange, { metrics, logger, clock, ids, headers }: Observers): Exchange {
   return async (request) => {
     const began = clock.monotonic();
     const own = givenRequestId(request);

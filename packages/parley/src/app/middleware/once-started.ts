@@ -18,7 +18,7 @@ const NOT_STARTED = errorAnswer({
 });
 
 /** The exchange once the agents have started. If they cannot start, the client gets 503 and may try again. */
-export function onceStarted(exchange: Exchange, options: StartOptions): Exchange {
+export function waitForStart(exchange: Exchange, options: StartOptions): Exchange {
   const startFirst = async (request: ExchangeRequest): Promise<ExchangeResponse> => {
     try {
       await options.start();

@@ -6,19 +6,19 @@ import type { IdSource } from '../../runtime/id-source.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { RequestMetrics } from '../../telemetry/request-metrics.js';
 import type { RatedAgent, RefusalOf } from '../limits/rate-limits.js';
-import { alwaysAnswered } from './always-answered.js';
+import { answerAlways } from './always-answered.js';
 import { type AnswerHeaders, NOSNIFF, strictTransport, withHeaders } from './answer-headers.js';
 import type { AuditOptions, AuditSetup } from './audited-exchange.js';
 import { type Compression, withCompression } from './compression.js';
 import { type CorsOptions, type CorsOrigins, sharedCorsHeaders } from './cors-options.js';
 import { CredentialEnds } from './credential-ends.js';
 import { type Forwarding, withForwardedCaching } from './forwarded-caching.js';
-import { type AccessOf, gated } from './gate.js';
+import { type AccessOf, gateExchange } from './gate.js';
 import { forKnownHosts, type KnownHostsOptions } from './known-hosts.js';
-import { type LoadRates, limitedWhenLoaded } from './loaded-rates.js';
-import { observed } from './observed-exchange.js';
+import { type LoadRates, limitWhenLoaded } from './loaded-rates.js';
+import { observeExchange } from './observed-exchange.js';
 import { corsOnDemand, onDemand } from './on-demand.js';
-import { onceStarted, type StartOptions } from './once-started.js';
+import { type StartOptions, waitForStart } from './once-started.js';
 import type { OpenStreams } from './open-streams.js';
 
 /** The settings of a host for the middlewares around its exchanges. */
@@ -117,7 +117,7 @@ export function requestWay(
   const isObserved = metrics !== undefined || logRequests;
   const observers = { metrics, logger: logRequests ? logger : undefined, clock, ids };
   const observation = (next: Exchange, { accessOf, headers }: WayPlace) => {
-    if (isObserved) return observed(next, { ...observers, headers });
+    if (isObserved) return observeExchange(next, { ...observers, headers });
     const hasHeaders = accessOf !== undefined || loadRates !== undefined || Object.keys(headers).length > 0;
     return hasHeaders ? withHeaders(next, headers) : next;
   };
@@ -139,21 +139,21 @@ export function requestWay(
     // In the place of CORS, for an endpoint with CORS of its own.
     { name: 'endpoint', around: (next, { around }) => around?.(next) ?? next },
     // Outside of the gate: an address without requests left costs no hash and no signature.
-    { name: 'addressRate', around: loadRates && limitedWhenLoaded(loadRates, 'byAddress') },
+    { name: 'addressRate', around: loadRates && limitWhenLoaded(loadRates, 'byAddress') },
     // Before the version, the route and the body are looked at: a caller without a credential learns nothing of them.
     {
       name: 'gate',
       around: (next, { accessOf }) =>
-        accessOf ? gated(next, { accessOf, groupOf, ends, limits, clock, logger }) : next,
+        accessOf ? gateExchange(next, { accessOf, groupOf, ends, limits, clock, logger }) : next,
     },
     // Inside of the gate, which knows the user.
-    { name: 'principalRate', around: loadRates && limitedWhenLoaded(loadRates, 'byPrincipal') },
+    { name: 'principalRate', around: loadRates && limitWhenLoaded(loadRates, 'byPrincipal') },
     // Inside of CORS: the headers of CORS do not depend on the body.
     { name: 'compression', around: compression && ((next) => withCompression(next, compression)) },
     // Around all code that may reject.
-    { name: 'answered', around: (next) => alwaysAnswered(next, logger) },
+    { name: 'answered', around: (next) => answerAlways(next, logger) },
     // Last: only what needs the agents waits for their start.
-    { name: 'start', around: (next) => onceStarted(next, start) },
+    { name: 'start', around: (next) => waitForStart(next, start) },
   ];
 }
 
@@ -166,7 +166,7 @@ function answeringPages(next: Exchange, cors: CorsOrigins | CorsOptions): Exchan
 
 /** Only hosts with an audit log load its code. */
 function auditing(next: Exchange, options: AuditOptions): Exchange {
-  return onDemand(async () => (await import('./audited-exchange.js')).audited(next, options));
+  return onDemand(async () => (await import('./audited-exchange.js')).auditExchange(next, options));
 }
 
 /** An exchange inside of all these middlewares but the ones that it goes without. */

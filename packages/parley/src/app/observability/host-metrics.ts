@@ -1,6 +1,6 @@
 import type { Authenticator } from '../../auth/authenticator.js';
 import type { Exchange } from '../../bindings/http/exchange.js';
-import { closed, eitherOf, flag, withMethod } from '../../options/option-schemas.js';
+import { eitherOf, flag, optionObject, withMethod } from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { TaskStorage } from '../../store/task-storage.js';
@@ -28,7 +28,7 @@ export interface MetricsOptions {
 export const metricsSchema = eitherOf(
   [
     flag,
-    closed({
+    optionObject({
       meter: Type.Optional(withMethod('createHistogram')),
       endpoint: Type.Optional(flag),
       authenticator: Type.Optional(withMethod('authenticate')),

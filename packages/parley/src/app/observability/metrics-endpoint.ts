@@ -1,6 +1,6 @@
 import { errorBodySchema } from '../../bindings/http/error-schema.js';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../bindings/http/exchange.js';
-import { accepted } from '../../bindings/http/media-type.js';
+import { preferredMediaType } from '../../bindings/http/media-type.js';
 import type { Tag } from '../../openapi/document.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { TaskStorage } from '../../store/task-storage.js';
@@ -41,7 +41,7 @@ export function metricsEndpoint(host: MeasuredHost): Exchange {
     return jsonAnswer({ status: 200, value, headers: { 'cache-control': 'no-store' } });
   });
   return async (request) => {
-    const type = accepted(request.header('accept'), OFFERED);
+    const type = preferredMediaType(request.header('accept'), OFFERED);
     const isText = type !== undefined && type !== 'application/json' && isRead(request);
     const answer = isText
       ? text((await allFigures(host)).families, type === 'text/plain' ? 'prometheus' : 'openmetrics')

@@ -1,4 +1,4 @@
-import { closed, func, positive, texts, withMethod } from '../../options/option-schemas.js';
+import { func, optionObject, positive, texts, withMethod } from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
 
 const count = Type.Optional(Type.Integer({ minimum: 1, maximum: 8 }));
@@ -13,7 +13,7 @@ const resume = {
 };
 
 /** The schema of the options of `agentCalls`. */
-export const agentCallsSchema = closed({
+export const agentCallsSchema = optionObject({
   maxDepth: count,
   timeoutMs: ms,
   cancelMs: ms,
@@ -25,7 +25,11 @@ export const agentCallsSchema = closed({
   only: Type.Optional(texts),
   bindings: Type.Optional(Type.Array(withMethod('speaks'))),
   signatures: Type.Optional(
-    closed({ keys: Type.Optional(Type.Unknown()), jwksOrigins: Type.Optional(texts), onVerdicts: Type.Optional(func) }),
+    optionObject({
+      keys: Type.Optional(Type.Unknown()),
+      jwksOrigins: Type.Optional(texts),
+      onVerdicts: Type.Optional(func),
+    }),
   ),
-  resume: Type.Optional(closed(resume)),
+  resume: Type.Optional(optionObject(resume)),
 });

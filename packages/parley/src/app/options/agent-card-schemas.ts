@@ -1,10 +1,10 @@
 import type { AgentCardOptions } from '../../agent-card/agent-card-options.js';
 import {
-  closed,
   flag,
   mapOf,
   nonEmpty,
   type OptionSchemas,
+  optionObject,
   pattern,
   text,
   texts,
@@ -17,9 +17,11 @@ const mediaType = pattern(/^[^\s/;]+\/[^\s/;]+(;.*)?$/, 'must be a media type su
 const modes = Type.Array(mediaType, { minItems: 1 });
 const freeObject = Type.Object({});
 
-const requirements = Type.Array(closed({ schemes: Type.Optional(mapOf(closed({ list: Type.Optional(texts) }))) }));
+const requirements = Type.Array(
+  optionObject({ schemes: Type.Optional(mapOf(optionObject({ list: Type.Optional(texts) }))) }),
+);
 
-const skill = closed({
+const skill = optionObject({
   id: nonEmpty,
   name: nonEmpty,
   description: text,
@@ -38,7 +40,7 @@ const SCHEME_KINDS = [
   'mtlsSecurityScheme',
 ] as const;
 const scheme = Type.Refine(
-  closed(Object.fromEntries(SCHEME_KINDS.map((kind) => [kind, Type.Optional(freeObject)]))),
+  optionObject(Object.fromEntries(SCHEME_KINDS.map((kind) => [kind, Type.Optional(freeObject)]))),
   (value) => Object.keys(value).length === 1,
   () => `needs exactly one of ${SCHEME_KINDS.join(', ')}`,
 );
@@ -48,7 +50,7 @@ export const agentCardSchemas: OptionSchemas<AgentCardOptions> = {
   name: Type.Optional(nonEmpty),
   description: Type.Optional(text),
   version: Type.Optional(nonEmpty),
-  provider: Type.Optional(closed({ organization: nonEmpty, url })),
+  provider: Type.Optional(optionObject({ organization: nonEmpty, url })),
   documentationUrl: Type.Optional(url),
   iconUrl: Type.Optional(url),
   skills: Type.Optional(
@@ -62,7 +64,7 @@ export const agentCardSchemas: OptionSchemas<AgentCardOptions> = {
   defaultOutputModes: Type.Optional(modes),
   extensions: Type.Optional(
     Type.Array(
-      closed({
+      optionObject({
         uri: pattern(/^[^\s,]+$/, 'must be a URI without commas'),
         description: Type.Optional(text),
         required: Type.Optional(flag),

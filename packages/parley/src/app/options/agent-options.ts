@@ -10,12 +10,12 @@ import { PROTOCOL_VERSIONS, type ProtocolVersionName } from '../../codec/protoco
 import type { AgentCard } from '../../model/agent-card.js';
 import { VERSION_WHEN_ABSENT } from '../../operations/versions.js';
 import {
-  closed,
   custom,
   flag,
   func,
   nonEmpty,
   type OptionSchemas,
+  optionObject,
   pattern,
   positive,
   withMethod,
@@ -174,10 +174,10 @@ export const agentSchemas: OptionSchemas<AgentOptions> = {
   gatewayAuthenticates: Type.Optional(flag),
   tenants: Type.Optional(func),
   extendedAgentCard: Type.Optional(func),
-  idempotency: Type.Optional(closed({ anonymous: Type.Optional(flag), windowMs: Type.Optional(positive) })),
+  idempotency: Type.Optional(optionObject({ anonymous: Type.Optional(flag), windowMs: Type.Optional(positive) })),
   interceptors: Type.Optional(Type.Array(func)),
   artifactEnd: Type.Optional(Type.String({ enum: [...ARTIFACT_ENDS] })),
-  limits: Type.Optional(closed(limits)),
+  limits: Type.Optional(optionObject(limits)),
   ratePerPrincipal: Type.Optional(optionalRateSchema),
   versions: Type.Optional(versionsSchema),
   versionWhenAbsent: Type.Optional(pattern(/^\d+\.\d+$/, 'must be Major.Minor, such as "1.0"')),

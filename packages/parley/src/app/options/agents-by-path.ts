@@ -1,7 +1,7 @@
 import type { Authenticator } from '../../auth/authenticator.js';
 import type { ProtocolVersionName } from '../../codec/protocol-versions.js';
 import { checkOptions, isOption } from '../../options/check-options.js';
-import { closed, pattern, text } from '../../options/option-schemas.js';
+import { optionObject, pattern, text } from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
 import { shadowedMount } from '../mount-paths.js';
 import { type AgentOptions, agentProblem, agentSchemas, versionsSchema } from './agent-options.js';
@@ -45,8 +45,8 @@ export const pathSchema = pattern(
   'must be "/" or a path such as "/agents/echo", without a slash at the end',
 );
 
-const agentSchema = closed(agentSchemas);
-const sameAgentSchema = closed({ sameAs: text, versions: Type.Optional(versionsSchema) });
+const agentSchema = optionObject(agentSchemas);
+const sameAgentSchema = optionObject({ sameAs: text, versions: Type.Optional(versionsSchema) });
 
 /**
  * The problems of agents as a whole.

@@ -4,12 +4,12 @@ import { OptionsError } from '../../errors/options-error.js';
 import { isObject } from '../../model/json.js';
 import { checkOptions } from '../../options/check-options.js';
 import {
-  closed,
   count,
   custom,
   eitherOf,
   flag,
   type OptionSchemas,
+  optionObject,
   positive,
   texts,
   webUrl,
@@ -307,19 +307,19 @@ export const hostSchemas: OptionSchemas<HostOptions> = {
   taskStore: Type.Optional(withMethod('update')),
   secretKeys: Type.Optional(Type.Array(secretKey, { minItems: 1 })),
   logger: Type.Optional(withMethod('error')),
-  retention: Type.Optional(closed({ taskRetentionMs: ms, eventLogMs: ms, everyMs: ms })),
+  retention: Type.Optional(optionObject({ taskRetentionMs: ms, eventLogMs: ms, everyMs: ms })),
   cardMaxAgeSeconds: Type.Optional(count),
   streamHeartbeatMs: ms,
   bindings: Type.Optional(Type.Array(withMethod('interfaces'))),
   files: Type.Optional(madeBy('fileTransfer', 'turnPorts')),
   calls: Type.Optional(madeBy('agentCalls', 'turnPorts')),
-  console: Type.Optional(eitherOf([flag, closed(consoleSettings)], 'must be true, false or an object')),
+  console: Type.Optional(eitherOf([flag, optionObject(consoleSettings)], 'must be true, false or an object')),
   operator: Type.Optional(madeBy('operatorApi', 'endpoints')),
   schemas: Type.Optional(madeBy('agentSchemas', 'aroundAgent')),
   signing: Type.Optional(madeBy('messageSigning', 'aroundAgent')),
   tracing: Type.Optional(madeBy('serverTracing', 'aroundAgent')),
   bodyMemory: Type.Optional(positive),
-  cardSigning: Type.Optional(closed({ keys: Type.Array(cardKey, { minItems: 1 }) })),
+  cardSigning: Type.Optional(optionObject({ keys: Type.Array(cardKey, { minItems: 1 }) })),
   rateLimit: Type.Optional(rateLimitSchema),
   tokenBudget: Type.Optional(tokenBudgetSchema),
   concurrency: Type.Optional(concurrencySchema),
@@ -363,7 +363,7 @@ interface HostCheck<Options> {
 export function checkPlacedAgent({ subject, schemas, options }: HostCheck<AgentOptions>): void {
   checkOptions({
     subject,
-    schema: closed({ ...agentSchemas, path: Type.Optional(pathSchema), ...schemas }),
+    schema: optionObject({ ...agentSchemas, path: Type.Optional(pathSchema), ...schemas }),
     options,
   });
   const problem = agentProblem(options);
@@ -376,7 +376,7 @@ export function checkPlacedAgent({ subject, schemas, options }: HostCheck<AgentO
  */
 export function checkHost({ subject, schemas, options }: HostCheck<AgentsOfHost>): void {
   const agents = custom(isObject, 'must be an object of agents by path');
-  checkOptions({ subject, schema: closed({ agents, ...schemas }), options });
+  checkOptions({ subject, schema: optionObject({ agents, ...schemas }), options });
   const problems = agentProblems(subject, options);
   if (problems.length > 0) throw new OptionsError(subject, problems);
 }

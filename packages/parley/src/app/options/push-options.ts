@@ -1,5 +1,5 @@
 import type { DestinationOptions } from '../../net/destinations.js';
-import { closed, custom, eitherOf, flag, func, nonEmpty, texts } from '../../options/option-schemas.js';
+import { custom, eitherOf, flag, func, nonEmpty, optionObject, texts } from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
 import type { OperatorHeaders } from '../../push/operator-headers.js';
 import { areHeaders } from '../../push/push-rules.js';
@@ -57,7 +57,7 @@ const number = Type.Optional(Type.Integer({ minimum: 1 }));
 export const pushSchema = eitherOf(
   [
     flag,
-    closed({
+    optionObject({
       allow: Type.Optional(texts),
       only: Type.Optional(Type.Array(nonEmpty)),
       maxConfigs: number,
@@ -68,7 +68,7 @@ export const pushSchema = eitherOf(
       inFlight: number,
       inFlightPerHost: number,
       headers: Type.Optional(headers),
-      signature: Type.Optional(closed({ issuer: nonEmpty, keys: Type.Array(signingKey, { minItems: 1 }) })),
+      signature: Type.Optional(optionObject({ issuer: nonEmpty, keys: Type.Array(signingKey, { minItems: 1 }) })),
       fetch: Type.Optional(func),
     }),
   ],

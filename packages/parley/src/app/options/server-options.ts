@@ -1,6 +1,6 @@
 import { OptionsError } from '../../errors/options-error.js';
 import { isLoopback } from '../../net/loopback.js';
-import { closed, flag, type OptionSchemas, positive } from '../../options/option-schemas.js';
+import { flag, type OptionSchemas, optionObject, positive } from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
 import { type BaseServerOptions, baseServerSchema } from '../base-server/base-server-options.js';
 import { type HostOptions, hostSchemas } from './host-options.js';
@@ -83,7 +83,7 @@ export const serverSchemas: OptionSchemas<ServerOptions> = {
   allowAnonymous: Type.Optional(flag),
   baseServer: Type.Optional(baseServerSchema),
   uncaughtErrors: Type.Optional(Type.String({ enum: ['task', 'process'] })),
-  http: Type.Optional(closed(times)),
+  http: Type.Optional(optionObject(times)),
   tls: Type.Optional(tlsSchema),
 };
 

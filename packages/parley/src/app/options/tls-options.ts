@@ -1,5 +1,5 @@
 import { OptionsError } from '../../errors/options-error.js';
-import { closed, count, flag, nonEmpty, type OptionSchemas, positive } from '../../options/option-schemas.js';
+import { count, flag, nonEmpty, type OptionSchemas, optionObject, positive } from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
 import type { AgentsOfHost } from './agents-by-path.js';
 
@@ -38,7 +38,7 @@ const schemas: OptionSchemas<TlsOptions> = {
 
 /** The schema of TlsOptions. */
 export const tlsSchema = Type.Refine(
-  closed(schemas),
+  optionObject(schemas),
   ({ requestCert, ca }) => requestCert !== true || ca !== undefined,
   // Without it every certificate of a public authority would be verified.
   () => 'requestCert needs ca: the authorities that sign the certificates of clients',

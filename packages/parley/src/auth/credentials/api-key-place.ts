@@ -1,4 +1,4 @@
-import { closed, nonEmpty, type OptionSchemas } from '../../options/option-schemas.js';
+import { nonEmpty, type OptionSchemas, optionObject } from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
 
 /** The place of an API key in a request. */
@@ -13,4 +13,4 @@ const schemas: OptionSchemas<ApiKeyPlace> = {
 };
 
 /** The schema of ApiKeyPlace. */
-export const apiKeyPlaceSchema = closed(schemas);
+export const apiKeyPlaceSchema = optionObject(schemas);

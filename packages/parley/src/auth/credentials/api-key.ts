@@ -1,6 +1,6 @@
 import { CredentialsError } from '../../errors/credentials-error.js';
 import { checkOptions } from '../../options/check-options.js';
-import { closed, nonEmpty, type OptionSchemas } from '../../options/option-schemas.js';
+import { nonEmpty, type OptionSchemas, optionObject } from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
 import { type ApiKeyPlace, apiKeyPlaceSchema } from './api-key-place.js';
 import type { SchemeProof } from './credential-kind.js';
@@ -19,7 +19,7 @@ const schemas: OptionSchemas<ApiKeyOptions> = {
   place: Type.Optional(apiKeyPlaceSchema),
   scheme: Type.Optional(nonEmpty),
 };
-const apiKeySchema = closed(schemas);
+const apiKeySchema = optionObject(schemas);
 
 /**
  * A key for API key schemes. The card decides its place: a header, the query, a cookie. A function is called for each

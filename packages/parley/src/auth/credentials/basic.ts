@@ -1,6 +1,6 @@
 import { OptionsError } from '../../errors/options-error.js';
 import { checkOptions } from '../../options/check-options.js';
-import { closed, nonEmpty, type OptionSchemas, text } from '../../options/option-schemas.js';
+import { nonEmpty, type OptionSchemas, optionObject, text } from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
 import { SchemeCredentials } from './scheme-credentials.js';
 
@@ -13,7 +13,7 @@ export interface BasicOptions {
 }
 
 const schemas: OptionSchemas<BasicOptions> = { username: text, password: text, scheme: Type.Optional(nonEmpty) };
-const basicSchema = closed(schemas);
+const basicSchema = optionObject(schemas);
 
 /**
  * A name and a password for HTTP Basic schemes (RFC 7617), as UTF-8.

@@ -1,10 +1,10 @@
 import { checkOptions } from '../../options/check-options.js';
-import { closed, nonEmpty } from '../../options/option-schemas.js';
+import { nonEmpty, optionObject } from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
 import { SchemeCredentials } from './scheme-credentials.js';
 import { type Secret, SecretSource } from './secret.js';
 
-const bearerTokenSchema = closed({ scheme: Type.Optional(nonEmpty) });
+const bearerTokenSchema = optionObject({ scheme: Type.Optional(nonEmpty) });
 
 /**
  * A token for HTTP Bearer, OAuth 2 and OpenID Connect schemes. A function is called for each call; it should cache the

@@ -1,6 +1,6 @@
 import { CredentialsError } from '../../errors/credentials-error.js';
 import { checkOptions } from '../../options/check-options.js';
-import { closed, func, type OptionSchemas, webUrl } from '../../options/option-schemas.js';
+import { func, type OptionSchemas, optionObject, webUrl } from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
 import type { SchemeCredentials } from '../credentials/scheme-credentials.js';
 import { oauthCredentials } from './oauth-credentials.js';
@@ -25,7 +25,7 @@ const schemas: OptionSchemas<AuthorizationCodeOptions> = {
 };
 
 /** The options, and the end of the listening that `loopbackRedirect` returns with its own. */
-const authorizationCodeSchema = closed({ ...schemas, close: Type.Optional(func) });
+const authorizationCodeSchema = optionObject({ ...schemas, close: Type.Optional(func) });
 
 /** Tokens that a person grants in a browser (RFC 6749 §4.1), always with PKCE (RFC 7636) and a state. */
 export function authorizationCode(options: AuthorizationCodeOptions, runtime: OAuthRuntime): SchemeCredentials {

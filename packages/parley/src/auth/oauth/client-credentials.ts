@@ -1,12 +1,12 @@
 import { checkOptions } from '../../options/check-options.js';
-import { closed } from '../../options/option-schemas.js';
+import { optionObject } from '../../options/option-schemas.js';
 import type { SchemeCredentials } from '../credentials/scheme-credentials.js';
 import { oauthCredentials } from './oauth-credentials.js';
 import { type OAuthClientOptions, type OAuthRuntime, oauthClientSchemas } from './oauth-options.js';
 
 /** Tokens that an authorization server gives to the client itself (RFC 6749 §4.4), for agents that call agents. */
 export function clientCredentials(options: OAuthClientOptions, runtime: OAuthRuntime): SchemeCredentials {
-  checkOptions({ subject: 'clientCredentials', schema: closed(oauthClientSchemas), options });
+  checkOptions({ subject: 'clientCredentials', schema: optionObject(oauthClientSchemas), options });
   return oauthCredentials({
     options,
     runtime,

@@ -1,7 +1,7 @@
 import type * as OAuth from 'oauth4webapi';
 import { CredentialsError } from '../../errors/credentials-error.js';
 import { checkOptions } from '../../options/check-options.js';
-import { closed, func } from '../../options/option-schemas.js';
+import { func, optionObject } from '../../options/option-schemas.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { SchemeCredentials } from '../credentials/scheme-credentials.js';
 import type { OAuthSession } from './authorization-server.js';
@@ -33,7 +33,7 @@ const SLOWER_S = 5;
 
 /** Tokens that a person grants on another device (RFC 8628). */
 export function deviceCode(options: DeviceCodeOptions, runtime: OAuthRuntime): SchemeCredentials {
-  checkOptions({ subject: 'deviceCode', schema: closed({ ...oauthClientSchemas, show: func }), options });
+  checkOptions({ subject: 'deviceCode', schema: optionObject({ ...oauthClientSchemas, show: func }), options });
   const { clock } = runtime;
   return oauthCredentials({
     options,

@@ -1,10 +1,10 @@
 import {
-  closed,
   eitherOf,
   flag,
   func,
   nonEmpty,
   type OptionSchemas,
+  optionObject,
   text,
   texts,
   webUrl,
@@ -90,7 +90,7 @@ export interface OAuthClientOptions {
 
 /** The schema of a client's authentication at an authorization server. */
 export const clientAuthenticationSchema = Type.Refine(
-  closed({
+  optionObject({
     method: Type.String({ enum: ['basic', 'post', 'private-key', 'tls'] }),
     secret: Type.Optional(nonEmpty),
     key: Type.Optional(Type.Object({})),
@@ -114,7 +114,7 @@ const endpoints: OptionSchemas<OAuthEndpoints> = {
 /** The schemas of OAuthClientOptions. */
 export const oauthClientSchemas: OptionSchemas<OAuthClientOptions> = {
   issuer: text,
-  endpoints: Type.Optional(closed(endpoints)),
+  endpoints: Type.Optional(optionObject(endpoints)),
   endpointOrigins: Type.Optional(texts),
   clientId: text,
   clientSecret: Type.Optional(text),

@@ -1,6 +1,13 @@
 import { OptionsError } from '../../errors/options-error.js';
 import type { SecurityScheme } from '../../model/security-scheme.js';
-import { closed, nonEmpty, type OptionSchemas, positive, texts, withMethod } from '../../options/option-schemas.js';
+import {
+  nonEmpty,
+  type OptionSchemas,
+  optionObject,
+  positive,
+  texts,
+  withMethod,
+} from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
 import type { Clock } from '../../runtime/clock.js';
 import { sha256Hex } from '../../runtime/sha256.js';
@@ -44,7 +51,7 @@ const schemas: OptionSchemas<ApiKeysOptions> = {
 };
 
 /** The schema of ApiKeysOptions. */
-export const apiKeysSchema = closed(schemas);
+export const apiKeysSchema = optionObject(schemas);
 
 /** All that makes an `ApiKeys`. */
 export interface ApiKeysSetup extends ApiKeysOptions {

@@ -2,9 +2,9 @@ import { A2AError } from '../../errors/a2a-error.js';
 import { OptionsError } from '../../errors/options-error.js';
 import type { SecurityScheme } from '../../model/security-scheme.js';
 import {
-  closed,
   nonEmpty,
   type OptionSchemas,
+  optionObject,
   positive,
   text,
   texts,
@@ -71,7 +71,7 @@ const schemas: OptionSchemas<BasicUsersOptions> = {
 };
 
 /** The schema of BasicUsersOptions. */
-export const basicUsersSchema = closed(schemas);
+export const basicUsersSchema = optionObject(schemas);
 
 /** All that makes a `BasicUsers`. */
 export interface BasicUsersSetup extends BasicUsersOptions {

@@ -1,6 +1,6 @@
 import { OptionsError } from '../../errors/options-error.js';
 import type { SecurityScheme } from '../../model/security-scheme.js';
-import { closed, nonEmpty, type OptionSchemas } from '../../options/option-schemas.js';
+import { nonEmpty, type OptionSchemas, optionObject } from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Authentication, Authenticator, Credentials } from '../authenticator.js';
@@ -20,7 +20,7 @@ export interface BearerTokensOptions {
 const schemas: OptionSchemas<BearerTokensOptions> = { schemeName: Type.Optional(nonEmpty) };
 
 /** The schema of BearerTokensOptions. */
-export const bearerTokensSchema = closed(schemas);
+export const bearerTokensSchema = optionObject(schemas);
 
 /** All that makes a `BearerTokens`. */
 interface BearerTokensSetup extends BearerTokensOptions {

@@ -1,6 +1,6 @@
 import { OptionsError } from '../../errors/options-error.js';
 import type { SecurityScheme } from '../../model/security-scheme.js';
-import { closed, nonEmpty, type OptionSchemas, texts } from '../../options/option-schemas.js';
+import { nonEmpty, type OptionSchemas, optionObject, texts } from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
 import type { Clock } from '../../runtime/clock.js';
 import {
@@ -64,7 +64,7 @@ const schemas: OptionSchemas<ClientCertificatesOptions> = {
 };
 
 /** The schema of ClientCertificatesOptions. */
-export const clientCertificatesSchema = closed(schemas);
+export const clientCertificatesSchema = optionObject(schemas);
 
 /** All that makes a `ClientCertificates`. */
 interface ClientCertificatesSetup extends ClientCertificatesOptions {

@@ -1,7 +1,7 @@
 import { OptionsError } from '../../errors/options-error.js';
 import { isBase64 } from '../../model/base64.js';
 import { type TrustedProxies, trustedProxies } from '../../net/trusted-proxy.js';
-import { closed, nonEmpty, type OptionSchemas, texts } from '../../options/option-schemas.js';
+import { nonEmpty, type OptionSchemas, optionObject, texts } from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
 import { type Credentials, openingHeaders } from '../authenticator.js';
 import type { ClientCertificate } from '../client-certificate.js';
@@ -36,7 +36,7 @@ const schemas: OptionSchemas<ForwardedCertificates> = {
 };
 
 /** The schema of ForwardedCertificates. */
-export const forwardedSchema = closed(schemas);
+export const forwardedSchema = optionObject(schemas);
 
 /** Reads the certificate that a trusted proxy tells; `undefined` if no trusted proxy tells one. */
 export type ForwardedCertificate = (credentials: Credentials) => ClientCertificate | undefined;

@@ -1,5 +1,5 @@
 import { checkOptions } from '../../options/check-options.js';
-import { closed, custom, type OptionSchemas, text } from '../../options/option-schemas.js';
+import { custom, type OptionSchemas, optionObject, text } from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
 import { JWT_TYPES, jwtCheck, type KeySource, toleranceOf } from './jwt-check.js';
 import { TokenAuthenticator } from './token-authenticator.js';
@@ -40,7 +40,7 @@ const schemas: OptionSchemas<JwtBearerOptions> = {
     custom((value) => typeof value === 'string' || value instanceof Uint8Array, 'must be a text or bytes'),
   ),
 };
-const jwtBearerSchema = closed(schemas);
+const jwtBearerSchema = optionObject(schemas);
 
 /** The least bytes of a secret for HS256 (RFC 7518 §3.2). */
 const LEAST_SECRET = 32;

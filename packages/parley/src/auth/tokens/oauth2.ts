@@ -1,6 +1,6 @@
 import type { OAuthFlows, SecurityScheme } from '../../model/security-scheme.js';
 import { checkOptions } from '../../options/check-options.js';
-import { closed, eitherOf, flag, mapOf, type OptionSchemas, text, texts } from '../../options/option-schemas.js';
+import { eitherOf, flag, mapOf, type OptionSchemas, optionObject, text, texts } from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
 import { clientAuthenticationSchema } from '../oauth/oauth-options.js';
 import { type IntrospectionOptions, introspectionCheck } from './introspection.js';
@@ -53,22 +53,27 @@ const optionalUrl = Type.Optional(text);
 const flowScopes = mapOf(text);
 /** The members of each flow (Spec §4.5.8 and following). */
 const flows: { readonly [Name in keyof Required<OAuth2Flows>]: Type.TSchema } = {
-  authorizationCode: closed({
+  authorizationCode: optionObject({
     authorizationUrl: text,
     tokenUrl: text,
     refreshUrl: optionalUrl,
     scopes: flowScopes,
     pkceRequired: Type.Optional(flag),
   }),
-  clientCredentials: closed({ tokenUrl: text, refreshUrl: optionalUrl, scopes: flowScopes }),
-  deviceCode: closed({ deviceAuthorizationUrl: text, tokenUrl: text, refreshUrl: optionalUrl, scopes: flowScopes }),
-  implicit: closed({ authorizationUrl: optionalUrl, refreshUrl: optionalUrl, scopes: Type.Optional(flowScopes) }),
-  password: closed({ tokenUrl: optionalUrl, refreshUrl: optionalUrl, scopes: Type.Optional(flowScopes) }),
+  clientCredentials: optionObject({ tokenUrl: text, refreshUrl: optionalUrl, scopes: flowScopes }),
+  deviceCode: optionObject({
+    deviceAuthorizationUrl: text,
+    tokenUrl: text,
+    refreshUrl: optionalUrl,
+    scopes: flowScopes,
+  }),
+  implicit: optionObject({ authorizationUrl: optionalUrl, refreshUrl: optionalUrl, scopes: Type.Optional(flowScopes) }),
+  password: optionObject({ tokenUrl: optionalUrl, refreshUrl: optionalUrl, scopes: Type.Optional(flowScopes) }),
 };
 const described: OptionSchemas<OAuth2Description> = {
   ...tokenSchemas,
   flows: Type.Optional(
-    closed(Object.fromEntries(Object.entries(flows).map(([name, flow]) => [name, Type.Optional(flow)]))),
+    optionObject(Object.fromEntries(Object.entries(flows).map(([name, flow]) => [name, Type.Optional(flow)]))),
   ),
   metadataUrl: optionalUrl,
 };
@@ -78,11 +83,11 @@ const introspection: OptionSchemas<IntrospectionOptions> = {
   authentication: Type.Optional(clientAuthenticationSchema),
   endpoint: optionalUrl,
 };
-const jwtSchema = closed({ ...described, ...jwtSchemas, jwksUrl: optionalUrl });
+const jwtSchema = optionObject({ ...described, ...jwtSchemas, jwksUrl: optionalUrl });
 /** Rules of JWTs would not hold for tokens that only the authorization server reads. */
-const introspectionSchema = closed({
+const introspectionSchema = optionObject({
   ...described,
-  introspection: closed(introspection),
+  introspection: optionObject(introspection),
   audience: Type.Optional(eitherOf([text, texts], 'must be a text or a list of texts')),
 });
 

@@ -1,5 +1,5 @@
 import { checkOptions } from '../../options/check-options.js';
-import { closed } from '../../options/option-schemas.js';
+import { optionObject } from '../../options/option-schemas.js';
 import { JWT_TYPES, jwtCheck, toleranceOf } from './jwt-check.js';
 import { TokenAuthenticator } from './token-authenticator.js';
 import { openIdMetadataUrl } from './token-documents.js';
@@ -18,7 +18,7 @@ import {
 /** Options of `OpenIdConnect`. */
 export interface OpenIdConnectOptions extends TokenOptions, JwtRules {}
 
-const openIdConnectSchema = closed({ ...tokenSchemas, ...jwtSchemas });
+const openIdConnectSchema = optionObject({ ...tokenSchemas, ...jwtSchemas });
 
 /**
  * JSON Web Tokens of an OpenID Connect provider. The discovery document of the issuer names the keys. It must name the

@@ -1,6 +1,14 @@
 import { OptionsError } from '../../errors/options-error.js';
 import type { DocumentFetch } from '../../net/bounded-fetch.js';
-import { closed, flag, func, nonEmpty, type OptionSchemas, texts, withMethod } from '../../options/option-schemas.js';
+import {
+  flag,
+  func,
+  nonEmpty,
+  type OptionSchemas,
+  optionObject,
+  texts,
+  withMethod,
+} from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -82,21 +90,21 @@ const cache: OptionSchemas<VerifiedTokensLimits> = { maxTokens: checked, maxAgeM
 const keyTimes: OptionSchemas<KeyTimes> = { maxAgeMs: checked, cooldownMs: checked, staleMs: checked };
 
 /** The schema of KeyTimes. */
-export const keyTimesSchema = closed(keyTimes);
+export const keyTimesSchema = optionObject(keyTimes);
 
 /** The schema of a key set. */
-export const keySetSchema = closed({ keys: Type.Array(Type.Object({})) });
+export const keySetSchema = optionObject({ keys: Type.Array(Type.Object({})) });
 
 /** The schemas of TokenOptions. */
 export const tokenSchemas: OptionSchemas<TokenOptions> = {
   issuer: checked,
   requiredScopes: Type.Optional(texts),
-  claims: Type.Optional(closed(claims)),
+  claims: Type.Optional(optionObject(claims)),
   optional: Type.Optional(flag),
   schemeName: Type.Optional(nonEmpty),
   maxTokenBytes: checked,
   forwarded: Type.Optional(forwardedSchema),
-  cache: Type.Optional(closed(cache)),
+  cache: Type.Optional(optionObject(cache)),
   isRevoked: Type.Optional(func),
   allow: Type.Optional(texts),
   plainHttp: Type.Optional(flag),

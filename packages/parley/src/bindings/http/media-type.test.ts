@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { accepted, essence, names } from './media-type.js';
+import { essence, names, preferredMediaType } from './media-type.js';
 
 describe('a content type', () => {
   it.each([
@@ -46,6 +46,6 @@ describe('what is preferred of JSON, HTML and plain text', () => {
     ['image/png', undefined],
     ['application/json;q=0', undefined],
   ])('by %s: %s', (accept, expected) => {
-    expect(accepted(accept, OFFERED)).toBe(expected);
+    expect(preferredMediaType(accept, OFFERED)).toBe(expected);
   });
 });

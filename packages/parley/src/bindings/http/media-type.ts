@@ -24,7 +24,7 @@ export function names(accept: string | undefined, mediaType: string): boolean {
 }
 
 /** The offered media type that an `Accept` header prefers, the earlier of equal ones; `undefined` for none. */
-export function accepted<T extends string>(accept: string | undefined, offered: readonly T[]): T | undefined {
+export function preferredMediaType<T extends string>(accept: string | undefined, offered: readonly T[]): T | undefined {
   if (accept === undefined || accept.trim() === '') return offered[0];
   const ranges = accept.split(',', MOST_RANGES).map(rangeOf);
   let best: T | undefined;

@@ -5,7 +5,7 @@ import type { FileArrivals } from '../arrivals.js';
 import type { FileScope } from '../file-store.js';
 import type { ErasedFiles, OwnedFile, OwnerFiles } from '../owner-files.js';
 import type { OwnerQuotas } from '../owner-quotas.js';
-import { namesIn, removed, removedIfEmpty } from './folder-files.js';
+import { namesIn, removedIfEmpty, removeFile } from './folder-files.js';
 import { foldersIn, type OwnerFolders } from './owner-folders.js';
 import { entryOf, ownerFolderName, type StoredRecord, scopeFolderName, type UploadRecord } from './stored-record.js';
 
@@ -54,7 +54,7 @@ export class DirectoryOwnerFiles implements OwnerFiles {
         if (isRemoved) counts['file' in record ? 'files' : 'uploads'] += 1;
       }
       // Unreadable records, bytes left by crashes, and files that are being received, whose writer detects the erasure.
-      for (const name of await namesIn(folder)) if (entryOf(name) !== undefined) await removed(join(folder, name));
+      for (const name of await namesIn(folder)) if (entryOf(name) !== undefined) await removeFile(join(folder, name));
       await removedIfEmpty(folder);
       await removedIfEmpty(join(folder, '..'));
     }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { StorageError } from '../../errors/storage-error.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { OwnerQuotas } from '../owner-quotas.js';
-import { namesIn, removed, removedIfEmpty, undefinedIfMissing } from './folder-files.js';
+import { namesIn, removedIfEmpty, removeFile, undefinedIfMissing } from './folder-files.js';
 import { foldersIn, type OwnerFolders } from './owner-folders.js';
 import { entryOf, type FolderEntry } from './stored-record.js';
 
@@ -114,7 +114,7 @@ export class DirectorySweep {
       if ((await folders.upload(folder, `${id}.upload`))?.bytes === name) return;
       if ((await folders.record(folder, `${id}.json`))?.bytes === name) return;
     }
-    await removed(path);
+    await removeFile(path);
   }
 
   /** False if the work failed. */

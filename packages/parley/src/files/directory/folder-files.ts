@@ -63,7 +63,7 @@ export async function readText(path: string, most: number): Promise<string | und
 }
 
 /** Gives a file a second name. False if another file has that name. */
-export async function linked(path: string, name: string): Promise<boolean> {
+export async function linkFile(path: string, name: string): Promise<boolean> {
   try {
     await link(path, name);
     return true;
@@ -123,7 +123,7 @@ export async function syncFolder(folder: string): Promise<void> {
 }
 
 /** Removes a file. False if it was gone. */
-export async function removed(path: string): Promise<boolean> {
+export async function removeFile(path: string): Promise<boolean> {
   try {
     await unlink(path);
     return true;
@@ -135,7 +135,7 @@ export async function removed(path: string): Promise<boolean> {
 
 /** Removes a file that no record names. If that fails, a sweep removes it later. */
 export async function removedOrLeft(path: string): Promise<void> {
-  await removed(path).catch(() => {});
+  await removeFile(path).catch(() => {});
 }
 
 /** Removes a folder, unless it has files. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { SETTLED } from '../../runtime/settled.js';
 import type { FileOwner, FileScope, StoredFile } from '../file-store.js';
-import { linked, namesIn, readText, removed, removedOrLeft, syncFolder, writeText } from './folder-files.js';
+import { linkFile, namesIn, readText, removedOrLeft, removeFile, syncFolder, writeText } from './folder-files.js';
 import {
   isFolderName,
   ownerFolderName,
@@ -68,7 +68,7 @@ export class OwnerFolders {
     this.writing.add(draft);
     try {
       await writeText(draft, recordText(record));
-      const isNew = await linked(draft, join(folder, `${id}.${kind}`));
+      const isNew = await linkFile(draft, join(folder, `${id}.${kind}`));
       if (isNew) await syncFolder(folder);
       return isNew;
     } finally {
@@ -83,7 +83,7 @@ export class OwnerFolders {
     return this.#inTurn(folder, upload.id, async () => {
       if (!(await this.#hasUpload(folder, upload.id, bytes))) return false;
       if (!(await this.publish({ scope, bytes, file }, token))) throw new Error('A file has the id of an upload');
-      await removed(join(folder, `${upload.id}.upload`));
+      await removeFile(join(folder, `${upload.id}.upload`));
       await syncFolder(folder);
       return true;
     });
@@ -99,7 +99,7 @@ export class OwnerFolders {
     return this.#inTurn(folder, file.id, async () => {
       if ((await this.record(folder, name))?.bytes !== bytes) return false;
       // The process may have died after it made the file, and before it removed the upload.
-      if (await this.#hasUpload(folder, file.id, bytes)) await removed(join(folder, `${file.id}.upload`));
+      if (await this.#hasUpload(folder, file.id, bytes)) await removeFile(join(folder, `${file.id}.upload`));
       return this.#deletePair(folder, name, bytes);
     });
   }
@@ -115,7 +115,7 @@ export class OwnerFolders {
       if (!(await this.#hasUpload(folder, upload.id, bytes))) return false;
       const isFile = (await this.record(folder, `${upload.id}.json`))?.bytes === bytes;
       if (!isFile) return this.#deletePair(folder, name, bytes);
-      await removed(join(folder, name));
+      await removeFile(join(folder, name));
       return false;
     });
   }
@@ -125,7 +125,7 @@ export class OwnerFolders {
   }
 
   async #deletePair(folder: string, name: string, bytes: string): Promise<boolean> {
-    if (!(await removed(join(folder, name)))) return false;
+    if (!(await removeFile(join(folder, name)))) return false;
     await removedOrLeft(join(folder, bytes));
     await syncFolder(folder);
     return true;

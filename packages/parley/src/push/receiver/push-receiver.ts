@@ -7,7 +7,15 @@ import type { StreamResponse } from '../../model/stream-response.js';
 import { LongText } from '../../net/frame-parser.js';
 import { isLocalHost, publicHosts } from '../../net/public-hosts.js';
 import { checkOptions } from '../../options/check-options.js';
-import { closed, flag, func, type OptionSchemas, positive, texts, withMethod } from '../../options/option-schemas.js';
+import {
+  flag,
+  func,
+  type OptionSchemas,
+  optionObject,
+  positive,
+  texts,
+  withMethod,
+} from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
 import type { Clock } from '../../runtime/clock.js';
 import { type Logger, silentLogger } from '../../telemetry/logger.js';
@@ -69,7 +77,7 @@ const schemas: OptionSchemas<PushReceiverOptions> = {
   bodyMs: positiveOr,
   logger: Type.Optional(withMethod('error')),
 };
-const receiverSchema = closed(schemas);
+const receiverSchema = optionObject(schemas);
 
 /** A request to a webhook, on any host. */
 export interface PushRequest {

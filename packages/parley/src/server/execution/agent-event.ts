@@ -32,7 +32,7 @@ export interface TaskAddress {
 export type AddressedMessage = Message & TaskAddress;
 
 /** Returns the message with the ids of its task. A message that created the task has them already. */
-export function addressed(message: Message, { id, contextId = '', history }: Task): AddressedMessage {
+export function addressMessage(message: Message, { id, contextId = '', history }: Task): AddressedMessage {
   const first = history?.[0];
   if (first?.messageId === message.messageId && first.taskId === id && first.contextId === contextId) {
     return first as AddressedMessage;

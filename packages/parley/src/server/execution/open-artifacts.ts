@@ -2,7 +2,7 @@ import type { Artifact } from '../../model/artifact.js';
 import type { TaskArtifactUpdateEvent, TaskEvent } from '../../model/stream-response.js';
 import { type ArtifactEnd, WHOLE_ARTIFACT_BYTES } from '../../task/artifact-end.js';
 import { artifactBytes, eventBytes } from '../../task/event-bytes.js';
-import { described, isPlainText } from '../../task/growing-artifact.js';
+import { isPlainText, mergeDescription } from '../../task/growing-artifact.js';
 import type { TaskAddress } from './agent-event.js';
 
 /** Maximum number of checks while a chunk is held back: at most 100 ms. */
@@ -137,7 +137,7 @@ export class OpenArtifacts {
       this.#held = undefined;
       this.#open.delete(id);
       const { artifactUpdate } = held.event;
-      const whole = { artifactUpdate: { ...artifactUpdate, artifact: described(before, artifact) } };
+      const whole = { artifactUpdate: { ...artifactUpdate, artifact: mergeDescription(before, artifact) } };
       this.#log.record(marked(whole), eventBytes(whole));
       return true;
     }
@@ -177,7 +177,7 @@ function endOf(
   // Clients that wait for the end show texts. Files and data would only be repeated.
   if (!hasText(stored)) return undefined;
   if (form !== 'chunk' && artifactBytes(stored) <= WHOLE_ARTIFACT_BYTES) {
-    return { artifact: closing === undefined ? stored : described(stored, closing), append: false };
+    return { artifact: closing === undefined ? stored : mergeDescription(stored, closing), append: false };
   }
   if (countsParts(stored)) return undefined;
   return { artifact: closing ?? { artifactId: stored.artifactId, parts: [{ text: '' }] }, append: true };

@@ -15,7 +15,7 @@ import { USAGE_EXTENSION, UsageSums } from '../../task/token-usage.js';
 import { NO_ANSWER } from '../agent.js';
 import type { Authorization, AuthorizationRequest } from '../authorization.js';
 import { TurnAbortedError } from '../turn-aborted-error.js';
-import { type AddressedMessage, addressed, inputOf, readAgentEvent, statusEvent } from './agent-event.js';
+import { type AddressedMessage, addressMessage, inputOf, readAgentEvent, statusEvent } from './agent-event.js';
 import { AgentRun, inputOfThrown, levelOfThrown } from './agent-run.js';
 import { cloneJson } from './clone-json.js';
 import { answerDraft, type Draft, type DraftResult, storeDraft } from './draft.js';
@@ -116,7 +116,7 @@ export class Turn implements EventSink, WrittenTurn {
     this.caller = origin.caller;
     this.taskId = origin.task.id;
     this.contextId = origin.task.contextId ?? '';
-    this.message = addressed(origin.message, origin.task);
+    this.message = addressMessage(origin.message, origin.task);
     if (context.turnPorts.tracing?.isOn === true)
       this.trace = new TurnTrace(this.caller, origin.task.metadata, 'draft' in start);
     if ('claim' in start) {

@@ -1,6 +1,6 @@
 import type { Task } from '../../model/task.js';
 import type { LogRecord } from '../../task/log-record.js';
-import { type PackedRecord, RecordPacker, unpacked } from './packed-record.js';
+import { type PackedRecord, RecordPacker, unpackRecords } from './packed-record.js';
 
 /** Records in one text. Few enough to parse all for one of them, many enough to keep the number of objects low. */
 const BLOCK = 64;
@@ -45,7 +45,7 @@ export class PackedLog {
     const start = this.#firstSeq + this.#skip + from;
     for (let block = Math.floor((this.#skip + from) / BLOCK); block < texts.length; block += 1) {
       const entries = JSON.parse(texts[block] ?? '[]') as readonly PackedRecord[];
-      for (const record of unpacked(this.#firstSeq + block * BLOCK, entries, task)) {
+      for (const record of unpackRecords(this.#firstSeq + block * BLOCK, entries, task)) {
         if (record.seq >= start) yield record;
       }
     }

@@ -234,7 +234,7 @@ class ChunkRun {
  * Unpacks records from their parsed JSON, which it may change. `seq`: number of the first record. `task`: the task that
  * they refer to.
  */
-export function* unpacked(seq: number, packed: readonly PackedRecord[], task: Task): Generator<LogRecord, void> {
+export function* unpackRecords(seq: number, packed: readonly PackedRecord[], task: Task): Generator<LogRecord, void> {
   let at = seq;
   for (const entry of packed) {
     if (!Array.isArray(entry)) {
