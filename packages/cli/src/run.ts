@@ -21,8 +21,8 @@ async function run(argv: readonly string[]): Promise<number> {
     stdout: process.stdout,
     stderr: process.stderr,
     place: placeOfStdout(),
-    colors: colored(process.stderr, env),
-    styled: colored(process.stdout, env),
+    colors: hasColors(process.stderr, env),
+    styled: hasColors(process.stdout, env),
     links: showsLinks(env),
   };
   let line: CommandLine | undefined;
@@ -124,6 +124,6 @@ function showsLinks({ TERM = '', TERM_PROGRAM = '', ...env }: NodeJS.ProcessEnv)
   );
 }
 
-function colored({ isTTY }: OutputSinks['stdout'], env: NodeJS.ProcessEnv): boolean {
+function hasColors({ isTTY }: OutputSinks['stdout'], env: NodeJS.ProcessEnv): boolean {
   return isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb';
 }

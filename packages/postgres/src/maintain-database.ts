@@ -63,7 +63,7 @@ interface WorkRow {
  * @throws OptionsError, or StorageError if the server cannot be used.
  */
 export function postgresStatusOf(options: PostgresStorageOptions): Promise<PostgresStatus> {
-  return connected(options, async (connections) => {
+  return withConnections(options, async (connections) => {
     const { schema: name, subject } = connections.plan;
     const { length: schema } = await changesIn(connections, name);
     const status = { database: subject, schema, newestSchema: SCHEMA_CHANGES.length };
@@ -91,10 +91,10 @@ export function postgresStatusOf(options: PostgresStorageOptions): Promise<Postg
  * @throws OptionsError, or StorageError if the server cannot be used or a newer version has changed the schema.
  */
 export function migrateDatabase(options: PostgresStorageOptions): Promise<MigrationResult> {
-  return connected(options, migrate);
+  return withConnections(options, migrate);
 }
 
-async function connected<R>(
+async function withConnections<R>(
   options: PostgresStorageOptions,
   work: (connections: PostgresConnections) => Promise<R>,
 ): Promise<R> {

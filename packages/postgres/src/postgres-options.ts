@@ -87,7 +87,7 @@ type Settings = { [Name in (typeof NUMBERS)[number]]?: number } & { [Name in (ty
 export function postgresPlan(options: PostgresOptions): PostgresPlan {
   const problems: string[] = [];
   const url = databaseUrlOf(options.url, 'url', problems);
-  const settings = { ...settingsOf(url, problems), ...given(options) };
+  const settings = { ...settingsOf(url, problems), ...givenSettings(options) };
   const {
     schema = 'parley',
     poolSize = 10,
@@ -182,7 +182,7 @@ function unknownParameter(name: string): string {
   return `url: has a parameter that is not known${question}. Known: ${known.join(', ')}`;
 }
 
-function given(options: PostgresOptions): Settings {
+function givenSettings(options: PostgresOptions): Settings {
   const entries = [...NUMBERS, ...TEXTS].map((name) => [name, options[name]] as const);
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }

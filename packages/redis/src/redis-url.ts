@@ -28,8 +28,8 @@ export function parseRedisUrl(text: string): RedisUrl | undefined {
   if (hosts === undefined) return undefined;
   const [first, ...others] = hosts.split(',').map(placeOf);
   const [name = '', ...secret] = credentials.split(':');
-  const user = decoded(name);
-  const password = decoded(secret.join(':'));
+  const user = decodeText(name);
+  const password = decodeText(secret.join(':'));
   const settings = settingsOf(query);
   if (first === undefined || user === undefined || password === undefined || settings === undefined) return undefined;
   const rest = others.filter((place) => place !== undefined);
@@ -65,7 +65,7 @@ function settingsOf(query: string): ReadonlyMap<string, string> | undefined {
   const settings = new Map<string, string>();
   for (const pair of query === '' ? [] : query.split('&')) {
     const [, name, text = ''] = /^([^=]+)=(.*)$/s.exec(pair) ?? [];
-    const value = decoded(text);
+    const value = decodeText(text);
     if (name === undefined || value === undefined || settings.has(name)) return undefined;
     settings.set(name, value);
   }
@@ -73,7 +73,7 @@ function settingsOf(query: string): ReadonlyMap<string, string> | undefined {
 }
 
 /** Decodes percent-encoding. Undefined if it is invalid. */
-function decoded(text: string): string | undefined {
+function decodeText(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -38,7 +38,7 @@ export async function agentOptions(
   const tenant = settings.text('tenant');
   const timeoutMs = settings.duration('timeout');
   const send = certificate?.fetch;
-  const fetch = settings.isOn('debug') ? await traced({ output, credentials, send }) : send;
+  const fetch = settings.isOn('debug') ? await traceFetch({ output, credentials, send }) : send;
   const signatures = await signaturesOf(settings, fetch);
   const transports = settings.list('transport');
   return {
@@ -85,7 +85,7 @@ interface Traced {
   readonly send: Fetch | undefined;
 }
 
-async function traced({ output, credentials, send }: Traced): Promise<Fetch> {
+async function traceFetch({ output, credentials, send }: Traced): Promise<Fetch> {
   const { tracedFetch } = await import('./wire-trace.js');
   return tracedFetch({ output, secrets: () => credentials.secrets, ...(send !== undefined && { send }) });
 }

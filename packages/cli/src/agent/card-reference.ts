@@ -21,7 +21,7 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\]|::1)(?=[:/]|$)/i;
 export function parseCardReference(reference: string): CardReference {
   if (reference.trim() === '') throw usageError('the reference of the agent is empty');
   const [address = '', ...rest] = reference.split('#');
-  const entry = rest.length === 0 ? undefined : decoded(rest.join('#'));
+  const entry = rest.length === 0 ? undefined : decodeText(rest.join('#'));
   return { url: urlOf(address, reference), entry };
 }
 
@@ -31,13 +31,13 @@ export function namesFile(reference: string): boolean {
 }
 
 function urlOf(address: string, reference: string): URL {
-  if (/^(?:https?|file):\/\//i.test(address)) return parsed(address, reference);
+  if (/^(?:https?|file):\/\//i.test(address)) return parseUrl(address, reference);
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(address)) throw usageError(`"${reference}" is neither http, https nor file`);
   if (/^\.{0,2}[/\\]|^[a-z]:[/\\]/i.test(address)) return pathToFileURL(address);
-  return parsed(`${LOOPBACK.test(address) ? 'http' : 'https'}://${address}`, reference);
+  return parseUrl(`${LOOPBACK.test(address) ? 'http' : 'https'}://${address}`, reference);
 }
 
-function parsed(url: string, reference: string): URL {
+function parseUrl(url: string, reference: string): URL {
   const found = URL.parse(url);
   if (found === null)
     throw usageError(
@@ -47,7 +47,7 @@ function parsed(url: string, reference: string): URL {
   return found;
 }
 
-function decoded(text: string): string {
+function decodeText(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -58,8 +58,8 @@ async function keysAt(place: string, send: Fetch): Promise<readonly PublicJwk[]>
   const url = URL.parse(place);
   if (url?.protocol === 'http:')
     throw usageError(`--card-key: ${place} is not https, so its content cannot be trusted`);
-  const text = url?.protocol === 'https:' ? await fetched(url.href, send) : fileText(place);
-  const value = parsed(text);
+  const text = url?.protocol === 'https:' ? await fetchText(url.href, send) : fileText(place);
+  const value = parseJson(text);
   const keys = isObject(value) && Array.isArray(value.keys) ? (value.keys as unknown[]) : [value];
   if (keys.length > 0 && keys.every((key): key is PublicJwk => isObject(key) && typeof key.kty === 'string'))
     return keys;
@@ -74,7 +74,7 @@ function fileText(place: string): string {
   }
 }
 
-async function fetched(url: string, send: Fetch): Promise<string> {
+async function fetchText(url: string, send: Fetch): Promise<string> {
   try {
     const response = await send(url, { redirect: 'error', signal: AbortSignal.timeout(10_000) });
     if (response.ok) return await response.text();
@@ -85,7 +85,7 @@ async function fetched(url: string, send: Fetch): Promise<string> {
   }
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -17,7 +17,7 @@ export function writeCard(output: Output, card: AgentCard, verification?: string
     output.field('Interface', tenant === undefined || tenant === '' ? place : `${place} (tenant ${tenant})`);
   }
   for (const [name, scheme] of Object.entries(card.securitySchemes ?? {}))
-    output.field('Security', `${name}: ${described(scheme)}`);
+    output.field('Security', `${name}: ${describeScheme(scheme)}`);
   for (const { schemes = {} } of card.securityRequirements ?? [])
     output.field('Requires', Object.keys(schemes).join(' and ') || 'nothing');
   const { signatures = [] } = card;
@@ -47,7 +47,7 @@ function capabilities({ capabilities: { streaming, pushNotifications, extendedAg
   return has.filter((name) => name !== undefined).join(', ') || 'none';
 }
 
-function described(scheme: SecurityScheme): string {
+function describeScheme(scheme: SecurityScheme): string {
   if (scheme.apiKeySecurityScheme !== undefined) {
     const { location, name } = scheme.apiKeySecurityScheme;
     return `API key in the ${location} ${name}`;

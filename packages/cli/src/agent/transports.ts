@@ -10,15 +10,15 @@ export function preferredBindings(names: readonly string[]): readonly string[] {
 
 /** Loads the bindings in flags that are not built into the client. */
 export function loadedBindings(settings: Settings): Promise<readonly ClientBinding[]> {
-  return loaded(settings.list('transport').map(transportOf), settings);
+  return loadBindings(settings.list('transport').map(transportOf), settings);
 }
 
 /** Loads all bindings that are not built into the client. */
 export function furtherBindings(settings: Settings): Promise<readonly ClientBinding[]> {
-  return loaded(TRANSPORTS, settings);
+  return loadBindings(TRANSPORTS, settings);
 }
 
-function loaded(transports: typeof TRANSPORTS, settings: Settings): Promise<readonly ClientBinding[]> {
+function loadBindings(transports: typeof TRANSPORTS, settings: Settings): Promise<readonly ClientBinding[]> {
   const loads = new Set(transports.flatMap(({ load }) => load ?? []));
   return Promise.all(Array.from(loads, (load) => load(settings)));
 }

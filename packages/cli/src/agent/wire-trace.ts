@@ -32,7 +32,7 @@ export function tracedFetch({ output, secrets, send = fetch }: WireTraceOptions)
         output.note(`< #${number} (the body is not shown)`);
         return response;
       }
-      return traced(response, (text) => output.note(shown(`< #${number} ${text}`)));
+      return traceResponse(response, (text) => output.note(shown(`< #${number} ${text}`)));
     } catch (error) {
       output.note(
         shown(`< #${number} ${String(error instanceof Error ? (error.cause ?? error) : error)} after ${after()}`),
@@ -54,7 +54,7 @@ function writeHeaders(output: Output, arrow: string, headers: Headers, shown: (t
 }
 
 /** Returns a response that prints each line of its body as it is read. */
-function traced(response: Response, tell: (text: string) => void): Response {
+function traceResponse(response: Response, tell: (text: string) => void): Response {
   if (response.body === null) return response;
   let pending: string[] = [];
   const lines = new TransformStream<string, string>({

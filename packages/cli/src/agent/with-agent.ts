@@ -79,7 +79,7 @@ export async function connectAgent(target: AgentTarget, options: ConnectOptions,
 function learning(thread: TaskThread): NonNullable<ConnectOptions['interceptors']>[number] {
   return (call, next) => {
     const outcome = next(call);
-    if (!('then' in outcome)) return learned(outcome, thread);
+    if (!('then' in outcome)) return learnFromEvents(outcome, thread);
     const answered = (answer: unknown) => {
       if (isTask(answer)) thread.learnTask(answer);
     };
@@ -88,7 +88,10 @@ function learning(thread: TaskThread): NonNullable<ConnectOptions['interceptors'
   };
 }
 
-async function* learned(events: AsyncIterable<StreamResponse>, thread: TaskThread): AsyncGenerator<StreamResponse> {
+async function* learnFromEvents(
+  events: AsyncIterable<StreamResponse>,
+  thread: TaskThread,
+): AsyncGenerator<StreamResponse> {
   for await (const event of events) {
     thread.learn(event);
     yield event;

@@ -15,7 +15,7 @@ export function helpText(words: readonly string[], settings: Settings): string {
   const sections = [
     ...(path === '' ? [INTRODUCTION] : []),
     `Usage: parley ${listed.length > 0 && path !== '' ? `${path} ` : ''}<command> [arguments] [flags]`,
-    `Commands:\n${rows(shown.map(({ path: name, args, summary }) => [joined(name, args), summary]))}`,
+    `Commands:\n${rows(shown.map(({ path: name, args, summary }) => [joinWords(name, args), summary]))}`,
     `Flags of every command:\n${flagRows(GLOBAL_FLAGS, settings)}`,
     'parley help <command> shows the flags of a command with their values.',
   ];
@@ -80,7 +80,7 @@ function flagRows(names: readonly FlagName[], settings: Settings): string {
   return rows(
     names.map((name) => {
       const { short, value, help, repeats } = flagOf(name);
-      const spelled = `${short === undefined ? '    ' : `-${short}, `}${joined(`--${name}`, value && `<${value}>`)}`;
+      const spelled = `${short === undefined ? '    ' : `-${short}, `}${joinWords(`--${name}`, value && `<${value}>`)}`;
       const notes = [help, ...(repeats === true ? ['(repeats)'] : []), effective(name, settings)];
       return [spelled, notes.filter((note) => note !== '').join(' ')];
     }),
@@ -101,6 +101,6 @@ function rows(table: readonly (readonly string[])[]): string {
   return table.map(([left = '', right]) => `  ${left.padEnd(width)}  ${right}`).join('\n');
 }
 
-function joined(...words: readonly (string | undefined)[]): string {
+function joinWords(...words: readonly (string | undefined)[]): string {
   return words.filter((word) => word !== undefined).join(' ');
 }

@@ -97,7 +97,7 @@ async function loginFor(card: AgentCard, { settings, target, flags }: LoginWish)
   const required = (card.securityRequirements ?? []).flatMap(({ schemes = {} }) => schemes[login.scheme]?.list ?? []);
   const scopes = settings.setting('scope') === undefined ? [...new Set(required)] : settings.list('scope');
   const named = settings.text('issuer');
-  if (named !== undefined) return { ...login, ...(await issuerNamed(named, login.endpoints)), scopes };
+  if (named !== undefined) return { ...login, ...(await findIssuer(named, login.endpoints)), scopes };
   // A card must not choose which server gets a secret.
   const own = new URL(target).origin;
   const isOwn =
@@ -127,7 +127,7 @@ function noLogin(
  * Returns an issuer that the user named, with the endpoints of its discovery document. Without such a document, the
  * endpoints of the card are used if they are at the origin of the issuer.
  */
-async function issuerNamed(
+async function findIssuer(
   issuer: string,
   ofCard: OAuthEndpoints | undefined,
 ): Promise<Pick<Login, 'issuer' | 'endpoints'>> {

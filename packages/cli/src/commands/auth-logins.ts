@@ -9,7 +9,7 @@ export async function status(invocation: Invocation): Promise<number> {
   const store = new LoginStore();
   const reference = referenceOf(invocation);
   const logins = reference === undefined ? store.all() : store.of(reference);
-  if (output.json) output.document({ logins: logins.map(shown) });
+  if (output.json) output.document({ logins: logins.map(loginEntry) });
   else if (logins.length === 0)
     output.note(reference === undefined ? 'There is no stored login.' : `There is no login to ${reference}.`);
   else for (const login of logins) tell(output, login);
@@ -42,7 +42,7 @@ function referenceOf({ args, settings }: Invocation): string | undefined {
   return reference === undefined ? undefined : parseCardReference(reference).url.href;
 }
 
-function shown({ agent, issuer, scheme, flow, scopes, hasToken, expiresAt }: StoredLogin): object {
+function loginEntry({ agent, issuer, scheme, flow, scopes, hasToken, expiresAt }: StoredLogin): object {
   const expires = expiresAt === undefined ? {} : { expiresAt: new Date(expiresAt).toISOString() };
   return { agent, issuer, scheme, flow, scopes, hasToken, ...expires };
 }

@@ -21,7 +21,7 @@ export async function run({ args: [path = ''], settings, output }: Invocation): 
 }
 
 function cardIn(path: string): object {
-  const value = parsed(path === '-' ? readFileSync(0, 'utf8') : textOf(path));
+  const value = parseJson(path === '-' ? readFileSync(0, 'utf8') : textOf(path));
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   throw new CliError('A2ACLI_ERR_CARD_INVALID', `${path === '-' ? 'standard input' : path} is no JSON object`);
 }
@@ -35,7 +35,7 @@ function textOf(path: string): string {
   }
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -9,7 +9,7 @@ const REDACTED = '<redacted>';
 export async function run({ settings, output }: Invocation): Promise<number> {
   const rows = settings.all().map(({ name, setting }) => ({
     name: variableOf(name),
-    value: shown(name, setting),
+    value: shownValue(name, setting),
     source: setting?.source ?? 'not set',
     ...(setting?.distrust !== undefined && { trusted: false }),
   }));
@@ -20,7 +20,7 @@ export async function run({ settings, output }: Invocation): Promise<number> {
   return 0;
 }
 
-function shown(name: FlagName, setting: Setting | undefined): string | null {
+function shownValue(name: FlagName, setting: Setting | undefined): string | null {
   if (setting === undefined) return null;
   if (flagOf(name).secret === true) return REDACTED;
   return setting.values.map((value) => (name === 'database' ? printableUrl(value) : value)).join(',');

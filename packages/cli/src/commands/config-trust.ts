@@ -10,7 +10,7 @@ const REDACTED = '<redacted>';
 
 /** Trusts a file with its current content, and prints that content. */
 export async function trust({ args: [path], output }: Invocation): Promise<number> {
-  const file = fileNamed(path);
+  const file = findFile(path);
   if (!file.isOwn) throw new CliError('A2ACLI_ERR_USAGE', `${file.path} belongs to another user`);
   const settings = CONFIGURABLE_FLAGS.flatMap((name) => {
     const value = file.values[variableOf(name)];
@@ -57,7 +57,7 @@ function stateText(file: string, state: string): string {
   return state === 'trusted' ? file : `${file} (${state})`;
 }
 
-function fileNamed(path: string | undefined): SettingsFile {
+function findFile(path: string | undefined): SettingsFile {
   if (path === undefined) return nearest();
   const file = readSettingsFile(resolve(path));
   if (file === undefined) throw usageError(`${path}: there is no such file`);

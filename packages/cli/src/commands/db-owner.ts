@@ -29,7 +29,7 @@ export async function exportData(invocation: Invocation): Promise<number> {
   const to = settings.text('to');
   if (to === undefined) throw usageError('--to names the folder to make', 'parley help db export');
   return withOwner(invocation, async ({ owner, storage, files, audit }) => {
-    await found(invocation, { owner, storage, files });
+    await countData(invocation, { owner, storage, files });
     const { exportOwner } = await import('parley-a2a/node');
     const onProgress = progressOf(invocation);
     const force = settings.isOn('force');
@@ -47,14 +47,14 @@ export async function erase(invocation: Invocation): Promise<number> {
     throw usageError('without a terminal, --yes confirms the erasure', 'parley db erase --dry-run shows what would go');
   }
   return withOwner(invocation, async ({ owner, storage, files, audit }) => {
-    const counts = await found(invocation, { owner, storage, files });
+    const counts = await countData(invocation, { owner, storage, files });
     if (isDryRun) {
       show(invocation, counts, { dryRun: true });
       return 0;
     }
     if (!isConfirmed) {
       for (const [name, count] of Object.entries(counts)) output.note(`${LABELS[name] ?? name}: ${count}`);
-      await confirmed(owner.owner ?? 'anonymous', invocation);
+      await confirmErasure(owner.owner ?? 'anonymous', invocation);
     }
     const { eraseOwner } = await import('parley-a2a/storage');
     show(invocation, await eraseOwner({ owner, storage, files, audit, onProgress: progressOf(invocation) }));
@@ -107,7 +107,7 @@ function ownerOf(settings: Settings): OwnerQuery {
 }
 
 /** Counts the data of the user. An id without data is probably wrong. */
-async function found({ output }: Invocation, places: Omit<OwnerPlaces, 'audit'>): Promise<OwnerCounts> {
+async function countData({ output }: Invocation, places: Omit<OwnerPlaces, 'audit'>): Promise<OwnerCounts> {
   const { countOwner } = await import('parley-a2a/storage');
   const counts = await countOwner(places);
   if (Object.values(counts).every((count) => count === 0)) {
@@ -130,7 +130,7 @@ function heldError(error: unknown): unknown {
  * Asks the operator to type the id.
  * @throws CliError for any other answer.
  */
-async function confirmed(id: string, { output }: Invocation): Promise<void> {
+async function confirmErasure(id: string, { output }: Invocation): Promise<void> {
   output.note(`This erases the data of ${id}. Nothing brings them back.`);
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {

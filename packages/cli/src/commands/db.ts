@@ -23,9 +23,9 @@ export async function status(invocation: Invocation): Promise<number> {
     return 0;
   }
   output.field('Database', found.path);
-  output.field('Schema', versioned(found));
+  output.field('Schema', versionText(found));
   output.field('In use', found.inUse ? 'yes' : 'no');
-  output.field('Size', `${sized(found.bytes)}, ${sized(found.freeBytes)} of it free`);
+  output.field('Size', `${sizeText(found.bytes)}, ${sizeText(found.freeBytes)} of it free`);
   showStates(found.tasks, output);
   output.field('Events', String(found.records));
   output.field('Turns', String(found.turns));
@@ -42,10 +42,10 @@ function showShared(found: DatabaseStatus, { migrate: migrates }: StorageBackend
   const { tables = [], turns, pushConfigs, endedLeases, oldestLeaseMs } = found;
   output.field('Database', found.database);
   const none = `none: a server makes it${migrates === undefined ? '' : ', or parley db migrate'}`;
-  output.field('Schema', found.schema === 0 ? none : versioned(found));
-  output.field('Size', sized(found.bytes));
+  output.field('Schema', found.schema === 0 ? none : versionText(found));
+  output.field('Size', sizeText(found.bytes));
   for (const { name, bytes, rows } of tables.slice(0, TABLES_SHOWN))
-    output.field(`Table ${name}`, `${sized(bytes)}, about ${rows} rows`);
+    output.field(`Table ${name}`, `${sizeText(bytes)}, about ${rows} rows`);
   showStates(found.tasks, output);
   if (turns !== undefined) output.field('Turns', String(turns));
   if (pushConfigs !== undefined) output.field('Webhooks', String(pushConfigs));
@@ -58,7 +58,7 @@ function showStates(tasks: Readonly<Record<string, number>>, output: Output): vo
   for (const [state, count] of Object.entries(tasks)) output.field(state.replace('TASK_STATE_', ''), String(count));
 }
 
-function versioned({ schema, newestSchema }: { readonly schema: number; readonly newestSchema: number }): string {
+function versionText({ schema, newestSchema }: { readonly schema: number; readonly newestSchema: number }): string {
   if (schema > newestSchema) return `${schema} (newer than this version, which knows ${newestSchema})`;
   return `${schema}${schema < newestSchema ? ` (newest: ${newestSchema})` : ''}`;
 }
@@ -66,7 +66,7 @@ function versioned({ schema, newestSchema }: { readonly schema: number; readonly
 /** Migrates a database to the newest schema. */
 export async function migrate({ settings, output }: Invocation): Promise<number> {
   const isDryRun = settings.isOn('dry-run');
-  const migrated = (await migratedShared(databaseOf(settings), isDryRun)) ?? (await migratedFile(settings, isDryRun));
+  const migrated = (await migrateShared(databaseOf(settings), isDryRun)) ?? (await migratedFile(settings, isDryRun));
   const { from, to } = migrated;
   if (from > to) throw usageError(`a newer version wrote it (schema ${from}, this version knows ${to})`, NEWER_HINT);
   if (output.json) output.document({ ...migrated, changed: !isDryRun && from !== to });
@@ -78,7 +78,7 @@ export async function migrate({ settings, output }: Invocation): Promise<number>
 const NEWER_HINT = 'run that version or a newer one';
 
 /** Returns undefined for the url of a file, and of a database that only servers migrate. */
-async function migratedShared(url: string, isDryRun: boolean): Promise<MigrationResult | undefined> {
+async function migrateShared(url: string, isDryRun: boolean): Promise<MigrationResult | undefined> {
   const [backend] = await backendsOf(url);
   if (backend?.migrate === undefined) return undefined;
   if (!isDryRun) return backend.migrate(url);
@@ -103,7 +103,7 @@ export async function vacuum({ settings, output }: Invocation): Promise<number> 
   const path = await pathOf(settings);
   const { bytesBefore, bytesAfter } = vacuumSqlite(path);
   if (output.json) output.document({ path, bytesBefore, bytesAfter });
-  else output.field('Size', `${sized(bytesBefore)} → ${sized(bytesAfter)}`);
+  else output.field('Size', `${sizeText(bytesBefore)} → ${sizeText(bytesAfter)}`);
   return 0;
 }
 
@@ -131,7 +131,7 @@ export async function retention({ settings, output }: Invocation): Promise<numbe
   return 0;
 }
 
-function sized(bytes: number): string {
+function sizeText(bytes: number): string {
   if (bytes < 10_000) return `${bytes} B`;
   return bytes < 10_000_000 ? `${Math.round(bytes / 1000)} kB` : `${Math.round(bytes / 1_000_000)} MB`;
 }

@@ -53,7 +53,7 @@ async function ask(invocation: Invocation, agent: CalledAgent, request: Request)
   const { client, thread } = agent;
   return waiting(invocation, thread, async ({ signal }) => {
     const taskId = taskIdOf(request);
-    if (taskId !== undefined) return continued(invocation, agent, { request, taskId, signal });
+    if (taskId !== undefined) return continueTask(invocation, agent, { request, taskId, signal });
     const first = await client.sendMessage(immediate(request), { signal });
     thread.learn(first);
     if (first.task === undefined) return finish(invocation, thread, first);
@@ -69,7 +69,7 @@ async function ask(invocation: Invocation, agent: CalledAgent, request: Request)
 }
 
 /** Waits for the turn of a reply. With `returnImmediately`, the response may contain the task before the reply. */
-async function continued(
+async function continueTask(
   invocation: Invocation,
   agent: CalledAgent,
   { request, taskId, signal }: { readonly request: Request; readonly taskId: string; readonly signal: AbortSignal },

@@ -78,7 +78,7 @@ ${bashCompletion()}`;
 export function fishCompletion(): string {
   const lines = Array.from(groups(), ([prefix, words]) =>
     words.map(
-      ({ word, summary }) => `complete -c parley -f -n '__parley_at "${prefix}"' -a ${word} -d '${quoted(summary)}'`,
+      ({ word, summary }) => `complete -c parley -f -n '__parley_at "${prefix}"' -a ${word} -d '${quoteText(summary)}'`,
     ),
   ).flat();
   const flags = COMMANDS.flatMap((command) =>
@@ -86,7 +86,7 @@ export function fishCompletion(): string {
       const { type, short, help } = flagOf(name);
       const letter = short === undefined ? '' : ` -s ${short}`;
       const value = type === 'string' ? ' -r' : '';
-      return `complete -c parley -n '__parley_in "${command.path}"' -l ${name}${letter}${value} -d '${quoted(help)}'`;
+      return `complete -c parley -n '__parley_in "${command.path}"' -l ${name}${letter}${value} -d '${quoteText(help)}'`;
     }),
   );
   return `# Completion of parley for fish: parley completion fish | source
@@ -104,6 +104,6 @@ ${[...lines, ...flags].join('\n')}
 `;
 }
 
-function quoted(text: string): string {
+function quoteText(text: string): string {
   return text.replaceAll("'", "\\'");
 }

@@ -179,7 +179,7 @@ async function answerOf(current: Promise<Client>, run: (client: Client) => unkno
   try {
     return await run(await current);
   } catch (error) {
-    throw forwarded(error);
+    throw forwardError(error);
   }
 }
 
@@ -190,12 +190,12 @@ async function* itemsOf(
   try {
     for await (const event of open(await current)) yield { event };
   } catch (error) {
-    throw forwarded(error);
+    throw forwardError(error);
   }
 }
 
 /** Passes an error of the agent on unchanged. An error of the connection gets its reason. */
-function forwarded(error: unknown): A2AError {
+function forwardError(error: unknown): A2AError {
   // The bundle of the tool has its own copy of the client, whose error classes differ from those of the server.
   if (error instanceof ClientError) return new A2AError(error.code, error.message, error.details, { cause: error });
   const { message, hint } = failureOf(error);

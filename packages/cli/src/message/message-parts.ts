@@ -101,23 +101,24 @@ export function jsonFrom(flag: string, value: string): JsonValue {
  */
 export function filePart(place: string): GivenPart {
   // URLs are sent as references, without fetching them.
-  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(place) && !place.startsWith('file://')) return { url: place, ...inferred(place) };
+  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(place) && !place.startsWith('file://'))
+    return { url: place, ...inferType(place) };
   try {
     const path = place.startsWith('file://') ? fileURLToPath(place) : place;
     const filename = basename(place);
     const { size } = statSync(path);
     if (size > UPLOADED_FROM) {
       accessSync(path, constants.R_OK);
-      return { path, filename, ...inferred(filename) };
+      return { path, filename, ...inferType(filename) };
     }
     const raw = readFileSync(path).toString('base64');
-    return { raw, filename, ...inferred(filename) };
+    return { raw, filename, ...inferType(filename) };
   } catch (error) {
     throw usageError(`--file ${place}: ${(error as Error).message}`);
   }
 }
 
-function inferred(name: string): { mediaType?: string } {
+function inferType(name: string): { mediaType?: string } {
   const mediaType =
     MEDIA_TYPES[
       extname(name.replace(/[?#].*/s, ''))

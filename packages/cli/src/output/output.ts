@@ -147,7 +147,7 @@ export class Output {
 
   /** Writes a note to stderr. */
   note(text: string): void {
-    this.#tell(`${framed(text)}\n`);
+    this.#tell(`${indentText(text)}\n`);
   }
 
   /** Writes a note of several lines without indentation. */
@@ -157,12 +157,12 @@ export class Output {
 
   /** Writes a warning to stderr. */
   warn(text: string): void {
-    this.#tell(`${this.#colored('warning:', 33)} ${framed(text)}\n`);
+    this.#tell(`${this.#colored('warning:', 33)} ${indentText(text)}\n`);
   }
 
   /** Writes the error that ended the command. */
   fail(text: string): void {
-    this.#tell(`${this.#colored('error:', 31)} ${framed(text)}\n`);
+    this.#tell(`${this.#colored('error:', 31)} ${indentText(text)}\n`);
   }
 
   /** Shows a line that the next output replaces. Only on a terminal, and not after an unfinished line of text. */
@@ -214,6 +214,6 @@ function jsonText(value: unknown, indent?: number): string {
   return printableText(JSON.stringify(value, undefined, indent));
 }
 
-function framed(text: string): string {
+function indentText(text: string): string {
   return printableText(text).replaceAll('\n', '\n  ');
 }

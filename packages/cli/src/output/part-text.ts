@@ -25,7 +25,7 @@ export function writeParts(output: Output, parts: readonly Part[], textLabel: st
 /** Describes a file in one line. */
 export function fileLine(part: Extract<Part, { raw: string } | { url: string }>): string {
   const described = [part.filename, part.mediaType];
-  const place = part.raw !== undefined ? sized(bytesOf(part.raw)) : part.url;
+  const place = part.raw !== undefined ? countBytes(bytesOf(part.raw)) : part.url;
   return [...described, place].filter((piece) => piece !== undefined && piece !== '').join(', ');
 }
 
@@ -33,6 +33,6 @@ function bytesOf(base64: string): number {
   return Buffer.byteLength(base64, 'base64');
 }
 
-function sized(bytes: number): string {
+function countBytes(bytes: number): string {
   return `${bytes} ${bytes === 1 ? 'byte' : 'bytes'}`;
 }

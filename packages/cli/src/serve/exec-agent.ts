@@ -40,7 +40,7 @@ export function execAgent(options: ExecAgentOptions): AgentExecutor {
     async execute(context, events) {
       await events.working();
       using message = new MessageVariable(context.message);
-      const child = started(options.command, context, message.env);
+      const child = startProgram(options.command, context, message.env);
       if (child.stderr !== null) createInterface({ input: child.stderr }).on('line', options.tell);
       // `exit` instead of `close`: a child of the program may keep its stderr open. Its stdout is read to the end
       // before.
@@ -87,7 +87,7 @@ class MessageVariable implements Disposable {
   }
 }
 
-function started(
+function startProgram(
   command: string,
   { text, taskId, contextId }: RequestContext,
   message: Readonly<Record<string, string>>,

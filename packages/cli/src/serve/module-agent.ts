@@ -19,7 +19,7 @@ export type ModuleAgent =
  */
 export async function loadModuleAgent(path: string): Promise<ModuleAgent> {
   const file = moduleFile(path);
-  const loaded = await imported(path, file);
+  const loaded = await importModule(path, file);
   const value = loaded.default ?? loaded.agent;
   // An authenticator beside the agent would not be used.
   if ('authenticator' in loaded || (isAgent(value) && 'authenticator' in Object(value)))
@@ -59,7 +59,10 @@ function exportHint(loaded: object, value: unknown): string {
   return 'export a function: export const agent = (prompt) => prompt.toUpperCase()';
 }
 
-async function imported(path: string, file: string): Promise<{ readonly default?: unknown; readonly agent?: unknown }> {
+async function importModule(
+  path: string,
+  file: string,
+): Promise<{ readonly default?: unknown; readonly agent?: unknown }> {
   try {
     return await import(pathToFileURL(file).href);
   } catch (cause) {

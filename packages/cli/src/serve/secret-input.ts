@@ -10,14 +10,15 @@ const LONGEST = 65_536;
  * @throws CliError for an empty or too long secret, and for a new secret whose repetition differs.
  */
 export async function secretInput(label: string, { isNew = false } = {}): Promise<string> {
-  const secret = process.stdin.isTTY ? await typed(label) : (await piped()).replace(/\r?\n$/, '');
+  const secret = process.stdin.isTTY ? await askSecret(label) : (await readPipe()).replace(/\r?\n$/, '');
   if (secret === '') throw usageError(`the ${label} is empty`, 'give it on standard input, or type it in');
   if (secret.length > LONGEST) throw usageError(`the ${label} is longer than ${LONGEST} characters`);
-  if (isNew && process.stdin.isTTY && (await typed(`${label} again`)) !== secret) throw usageError('the two differ');
+  if (isNew && process.stdin.isTTY && (await askSecret(`${label} again`)) !== secret)
+    throw usageError('the two differ');
   return secret;
 }
 
-async function piped(): Promise<string> {
+async function readPipe(): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
@@ -28,7 +29,7 @@ async function piped(): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function typed(label: string): Promise<string> {
+function askSecret(label: string): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: process.stdin, output: silent, terminal: true });
   process.stderr.write(`${label}: `);

@@ -74,7 +74,7 @@ export class Settings {
   checkRecipients(what: string): void {
     for (const name of CONFIGURABLE_FLAGS) {
       const setting = SETTING_ORIGINS[name] === 'recipient' ? this.setting(name) : undefined;
-      if (setting?.distrust !== undefined) throw untrusted(name, setting, `decides where ${what} goes`);
+      if (setting?.distrust !== undefined) throw untrustedError(name, setting, `decides where ${what} goes`);
     }
   }
 
@@ -149,7 +149,7 @@ export class Settings {
   object(name: FlagName): Record<string, unknown> | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
-    const value = parsed(text);
+    const value = parseJson(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
     throw usageError(`--${name} is a JSON object such as {"key":"value"}`);
   }
@@ -164,10 +164,10 @@ export class Settings {
     const setting = this.setting(name);
     if (setting?.distrust === undefined) return setting;
     const origin = SETTING_ORIGINS[name];
-    if (origin === 'trusted') throw untrusted(name, setting, 'is taken from trusted files only');
+    if (origin === 'trusted') throw untrustedError(name, setting, 'is taken from trusted files only');
     const credential = origin === 'recipient' ? this.#credentialBeside(setting.source) : undefined;
     if (credential !== undefined)
-      throw untrusted(name, setting, `decides where the credential of ${variableOf(credential)} goes`);
+      throw untrustedError(name, setting, `decides where the credential of ${variableOf(credential)} goes`);
     return setting;
   }
 
@@ -196,7 +196,7 @@ const TIMERS: readonly FlagName[] = ['timeout', 'poll-interval'];
 /** Node.js fires a longer timer at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-function untrusted(name: FlagName, { source, distrust }: Setting, why: string): CliError {
+function untrustedError(name: FlagName, { source, distrust }: Setting, why: string): CliError {
   const state = distrust === 'changed' ? 'has changed since it was trusted' : 'is not trusted';
   return usageError(
     `${source} ${state}: its ${variableOf(name)} ${why}`,
@@ -226,7 +226,7 @@ export function bytesOf(text: string): number | undefined {
   return Number.isSafeInteger(Math.round(bytes)) ? Math.round(bytes) : undefined;
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

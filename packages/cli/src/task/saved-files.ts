@@ -123,7 +123,7 @@ const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?= *(?:\.|$))/i;
 /** Returns a file name from any name of an agent that is safe on all systems. */
 export function safeName(name: string): string {
   const last = name.split(/[/\\]/).at(-1) ?? '';
-  const clean = trimmed(
+  const clean = trimEnd(
     last
       .slice(0, 1000)
       .replaceAll(/[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}<>:"|?*]/gu, '_')
@@ -135,8 +135,8 @@ export function safeName(name: string): string {
 }
 
 /** Returns a name without trailing dots and spaces, which Windows drops. */
-function trimmed(name: string): string {
-  return /[. ]$/.test(name) ? trimmed(name.slice(0, -1)) : name;
+function trimEnd(name: string): string {
+  return /[. ]$/.test(name) ? trimEnd(name.slice(0, -1)) : name;
 }
 
 /** Saves the files of a command for `--save-fileparts`. */

@@ -27,7 +27,7 @@ const MAX_BYTES = 3072;
 const MAX_MESSAGE = 1024;
 const TYPE_URL = 'type.googleapis.com/';
 
-const STATUS = messageNamed('google.rpc.Status', googleRpcStatus.messages);
+const STATUS = findMessage('google.rpc.Status', googleRpcStatus.messages);
 const BAD_REQUEST = `${TYPE_URL}google.rpc.BadRequest`;
 
 /**
@@ -57,7 +57,7 @@ function pack({ '@type': typeUrl, ...json }: JsonObject): readonly Any[] {
   const type = typeof typeUrl === 'string' ? detailType(typeUrl) : undefined;
   if (type === undefined) return [];
   try {
-    const value = toBinary(type, fromJson(type, wellFormed(json) as ProtoJson));
+    const value = toBinary(type, fromJson(type, makeWellFormed(json) as ProtoJson));
     return [create(AnySchema, { typeUrl: `${TYPE_URL}${type.typeName}`, value })];
   } catch {
     return [];
@@ -65,12 +65,12 @@ function pack({ '@type': typeUrl, ...json }: JsonObject): readonly Any[] {
 }
 
 /** Replaces lone surrogates, which protobuf cannot encode. */
-function wellFormed(value: JsonValue): JsonValue {
+function makeWellFormed(value: JsonValue): JsonValue {
   if (typeof value === 'string') return value.toWellFormed();
-  if (Array.isArray(value)) return value.map(wellFormed);
+  if (Array.isArray(value)) return value.map(makeWellFormed);
   if (!isObject(value)) return value;
   const members = Object.entries(value as JsonObject);
-  return Object.fromEntries(members.map(([name, member]) => [name.toWellFormed(), wellFormed(member)]));
+  return Object.fromEntries(members.map(([name, member]) => [name.toWellFormed(), makeWellFormed(member)]));
 }
 
 /** Decodes a `google.rpc.Status`. Unknown details have only their type. Undefined if the bytes are no status. */
@@ -99,7 +99,7 @@ function detailType(typeUrl: string): DescMessage | undefined {
   return googleRpcErrorDetails.messages.find(({ typeName }) => typeName === name);
 }
 
-function messageNamed(name: string, messages: readonly DescMessage[]): DescMessage {
+function findMessage(name: string, messages: readonly DescMessage[]): DescMessage {
   const message = messages.find(({ typeName }) => typeName === name);
   if (message === undefined) throw new Error(`${name} has no descriptor`);
   return message;

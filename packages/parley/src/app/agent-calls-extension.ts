@@ -70,7 +70,7 @@ export class AgentCallsExtension implements HostExtension {
 
   /** Waits for the cancels that are under way. */
   async close(graceMs: number): Promise<void> {
-    if (this.#host !== undefined) await settled(this.#canceling, this.#host.clock, graceMs);
+    if (this.#host !== undefined) await waitForCancels(this.#canceling, this.#host.clock, graceMs);
   }
 
   #callsOf(turn: ServedTurn): CallAgent {
@@ -87,7 +87,7 @@ export class AgentCallsExtension implements HostExtension {
     let number = 0;
     const canceling = new Set<Promise<void>>();
     // The record of a canceled task contains the tokens that called agents tell in answer to their cancels.
-    turn.settleFirst(() => (canceling.size === 0 ? undefined : settled(canceling, clock, SETTLE_MS)));
+    turn.settleFirst(() => (canceling.size === 0 ? undefined : waitForCancels(canceling, clock, SETTLE_MS)));
     return (target, message, options = {}) => {
       checkArguments(target, message);
       number += 1;
@@ -143,7 +143,7 @@ function keep(cancel: Promise<void>, canceling: Set<Promise<void>>): void {
 }
 
 /** Resolves when the cancels have ended, at most after `ms`. A cancel may begin when another wait has ended. */
-async function settled(canceling: ReadonlySet<Promise<void>>, clock: Clock, ms: number): Promise<void> {
+async function waitForCancels(canceling: ReadonlySet<Promise<void>>, clock: Clock, ms: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const stopTimer = clock.after(ms, resolve);
   const all = async () => {

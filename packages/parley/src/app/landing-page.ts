@@ -102,21 +102,21 @@ function curl(mount: AgentMount, card: AgentCard, base: string): string {
   const place = card.supportedInterfaces.find(
     ({ protocolBinding, protocolVersion }) => protocolBinding === 'HTTP+JSON' && protocolVersion === '1.0',
   );
-  if (route === undefined || place === undefined) return `curl ${quoted(`${base}${mount.cardPath}`)}`;
+  if (route === undefined || place === undefined) return `curl ${quoteWord(`${base}${mount.cardPath}`)}`;
   const text = card.skills[0]?.examples?.[0] ?? 'Hello';
   const message = { messageId: NEW_ID, role: 'ROLE_USER', parts: [{ text }] };
   return [
-    `curl ${quoted(`${place.url}/${route.path.join('/')}`)}`,
+    `curl ${quoteWord(`${place.url}/${route.path.join('/')}`)}`,
     ...((card.securityRequirements ?? []).length > 0 ? ["  -H 'Authorization: …'"] : []),
     "  -H 'Content-Type: application/json'",
     "  -H 'A2A-Version: 1.0'",
     // A message that is sent again leads to the outcome of the first one.
-    `  -d ${quoted(JSON.stringify({ message })).replace(NEW_ID, `'"$(date +%s)"'`)}`,
+    `  -d ${quoteWord(JSON.stringify({ message })).replace(NEW_ID, `'"$(date +%s)"'`)}`,
   ].join(' \\\n');
 }
 
 /** One word of a shell. */
-function quoted(text: string): string {
+function quoteWord(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 

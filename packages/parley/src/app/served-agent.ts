@@ -114,7 +114,7 @@ export class ServedAgent {
 
   constructor({ path, options, ports, callbackUrl, around }: ServedAgentSetup) {
     this.#callbackUrl = callbackUrl;
-    this.#options = enforced(options);
+    this.#options = enforceRequirements(options);
     this.#ports = ports;
     this.#capabilities = capabilitiesOf(this.#options, ports);
     this.#modes = declaredModes(options);
@@ -328,7 +328,7 @@ function executorOf(agent: NonNullable<AgentOptions['agent']>): AgentExecutor {
 }
 
 /** The options with an authenticator that enforces the requirements of the card. */
-function enforced(options: AgentOptions): AgentOptions {
+function enforceRequirements(options: AgentOptions): AgentOptions {
   const { authenticator, securityRequirements } = options;
   if (authenticator === undefined || securityRequirements === undefined) return options;
   return { ...options, authenticator: requiring(authenticator, securityRequirements) };

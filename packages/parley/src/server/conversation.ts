@@ -56,7 +56,10 @@ export async function conversationIn(
   { storage, scope, contextId, own, ownTaskId, mostBytes }: ConversationPlace,
   { limit = DEFAULT_LIMIT, maxBytes = DEFAULT_BYTES }: ConversationOptions,
 ): Promise<readonly ConversationEntry[]> {
-  const room = new Room(bound('limit', limit, MOST_ENTRIES), Math.min(bound('maxBytes', maxBytes), mostBytes));
+  const room = new Room(
+    checkBound('limit', limit, MOST_ENTRIES),
+    Math.min(checkBound('maxBytes', maxBytes), mostBytes),
+  );
   const found: ConversationEntry[] = [];
   const take = (entries: readonly ConversationEntry[]): boolean =>
     entries.toReversed().every((entry) => {
@@ -121,7 +124,7 @@ function textOf(parts: readonly Part[]): string {
   return parts.flatMap((part) => (part.text !== undefined ? [part.text] : [])).join('\n');
 }
 
-function bound(name: string, value: number, most = Number.MAX_SAFE_INTEGER): number {
+function checkBound(name: string, value: number, most = Number.MAX_SAFE_INTEGER): number {
   if (Number.isSafeInteger(value) && value > 0) return Math.min(value, most);
   throw new RangeError(`${name} must be a positive integer`);
 }

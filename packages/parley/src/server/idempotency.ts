@@ -50,15 +50,15 @@ export class Idempotency {
  * have none, and are returned unchanged.
  */
 function withoutEmpty(message: Message): Message {
-  const own = filled(message);
-  return own.parts.some((part) => filled(part) !== part) ? { ...own, parts: own.parts.map(filled) } : own;
+  const own = fillEmpty(message);
+  return own.parts.some((part) => fillEmpty(part) !== part) ? { ...own, parts: own.parts.map(fillEmpty) } : own;
 }
 
 /** The members of a message or a part that may be empty. */
 const EMPTY_ABLE = ['metadata', 'extensions', 'referenceTaskIds', 'filename', 'mediaType'] as const;
 type EmptyAble = { readonly [name in (typeof EMPTY_ABLE)[number]]?: unknown };
 
-function filled<Value extends Message | Part>(value: Value): Value {
+function fillEmpty<Value extends Message | Part>(value: Value): Value {
   let kept: Record<string, unknown> | undefined;
   for (const name of EMPTY_ABLE) {
     const member = (value as EmptyAble)[name];
@@ -78,12 +78,12 @@ function isContainer(value: unknown): value is object {
  * authorizations. Most keys are the id alone, which needs no new string.
  */
 function keyText({ taskId, contextId, messageId }: Message): string {
-  if (taskId) return placed('t', taskId, messageId);
-  if (contextId) return placed('c', contextId, messageId);
+  if (taskId) return placeText('t', taskId, messageId);
+  if (contextId) return placeText('c', contextId, messageId);
   return messageId.startsWith(' ') ? ` =${messageId}` : messageId;
 }
 
 /** The length marks the end of the id, because the message id may begin with anything. */
-function placed(kind: 't' | 'c', id: string, messageId: string): string {
+function placeText(kind: 't' | 'c', id: string, messageId: string): string {
   return ` ${kind}${id.length}:${id} ${messageId}`;
 }

@@ -60,7 +60,7 @@ export class PushConfigurations {
     const { taskId, id } = request;
     const config = await this.#options.storage.push.config(scope, taskId, id);
     if (config === undefined) throw new TaskNotFoundError(taskId);
-    return published(config);
+    return publicConfig(config);
   }
 
   async list({
@@ -72,7 +72,7 @@ export class PushConfigurations {
     const limit = pageSize + 1;
     const found = await this.#options.storage.push.configs(scope, taskId, { limit, ...(cursor && { cursor }) });
     if (found === undefined) throw new TaskNotFoundError(taskId);
-    const configs = found.slice(0, pageSize).map(published);
+    const configs = found.slice(0, pageSize).map(publicConfig);
     const last = found.length > pageSize ? configs.at(-1)?.id : undefined;
     return { configs, nextPageToken: last === undefined ? '' : encodeToken(last) };
   }
@@ -111,7 +111,7 @@ export class PushConfigurations {
  * Returns the configuration for readers, without its secrets. Otherwise a list of webhooks would give the credentials
  * of each receiver to every reader of the task (Spec §13.2). The scheme stays.
  */
-function published({ registeredIn: _, token: __, authentication, ...config }: StoredPushConfig) {
+function publicConfig({ registeredIn: _, token: __, authentication, ...config }: StoredPushConfig) {
   return authentication === undefined ? config : { ...config, authentication: { scheme: authentication.scheme } };
 }
 

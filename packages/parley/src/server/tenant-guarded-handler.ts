@@ -22,7 +22,7 @@ type Request = OperationTypes[OperationName]['request'];
  * caller can find out which tenants exist. A request without a tenant always passes.
  */
 export function tenantGuardedHandler(handler: RequestHandler, rule: TenantRule = refuseAll): RequestHandler {
-  return mapHandler(handler, (operation, method) => guarded(operation, method, rule));
+  return mapHandler(handler, (operation, method) => guardTenant(operation, method, rule));
 }
 
 function refuseAll(): boolean {
@@ -39,24 +39,24 @@ export function grantedTenant(
   return isListed === undefined || (isListed && user?.needsTenantRule === true) ? rule(user, tenant) : isListed;
 }
 
-function guarded(operation: OperationName, answer: HandlerMethod, rule: TenantRule): HandlerMethod {
+function guardTenant(operation: OperationName, answer: HandlerMethod, rule: TenantRule): HandlerMethod {
   return (request, context) => {
     const { tenant } = request;
     if (tenant === undefined || tenant === '') return answer(request, context);
     const granted = grantedTenant(context.user, tenant, rule);
     if (granted === true) return answer(request, context);
     return isStreaming(operation)
-      ? streamed(granted, answer, request, context)
-      : answered(granted, answer, request, context);
+      ? streamGranted(granted, answer, request, context)
+      : answerGranted(granted, answer, request, context);
   };
 }
 
-async function answered(granted: unknown, answer: HandlerMethod, request: Request, context: ServerCallContext) {
+async function answerGranted(granted: unknown, answer: HandlerMethod, request: Request, context: ServerCallContext) {
   if ((await granted) !== true) throw refusalOf(request);
   return answer(request, context);
 }
 
-async function* streamed(
+async function* streamGranted(
   granted: unknown,
   answer: HandlerMethod,
   request: Request,

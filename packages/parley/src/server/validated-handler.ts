@@ -17,12 +17,12 @@ export function validatedHandler(
 ): RequestHandler {
   const methods = OPERATION_NAMES.map((operation) => {
     const method: Method = (request, context) => (handler[operation] as Method).call(handler, request, context);
-    return [operation, operations.includes(operation) ? validated(operation, method) : method] as const;
+    return [operation, operations.includes(operation) ? validateRequests(operation, method) : method] as const;
   });
   return Object.fromEntries(methods) as unknown as RequestHandler;
 }
 
-function validated(operation: OperationName, method: Method): Method {
+function validateRequests(operation: OperationName, method: Method): Method {
   const { response, streaming } = OPERATIONS[operation];
   if (response === undefined) return method;
   if (streaming) return (request, context) => validItems(method(request, context) as AsyncIterable<StreamItem>);

@@ -26,13 +26,13 @@ export function interceptedStorage<Storage extends TaskStorage>(
   intercept: Intercept,
   own: Partial<TaskStorage> = {},
 ): Storage {
-  const keys = intercepted(storage.keys, { intercept, part: 'keys.', own: {} });
-  const push = intercepted(storage.push, { intercept, part: 'push.', own: {} });
-  const owners = intercepted(storage.owners, { intercept, part: 'owners.', own: {} });
-  return intercepted(storage, { intercept, part: '', own: { keys, push, owners, ...own } });
+  const keys = interceptPort(storage.keys, { intercept, part: 'keys.', own: {} });
+  const push = interceptPort(storage.push, { intercept, part: 'push.', own: {} });
+  const owners = interceptPort(storage.owners, { intercept, part: 'owners.', own: {} });
+  return interceptPort(storage, { intercept, part: '', own: { keys, push, owners, ...own } });
 }
 
-function intercepted<Port extends object>(
+function interceptPort<Port extends object>(
   port: Port,
   { intercept, part, own }: { readonly intercept: Intercept; readonly part: string; readonly own: object },
 ): Port {

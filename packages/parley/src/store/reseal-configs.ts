@@ -44,7 +44,7 @@ export async function resealConfigs(storage: TaskStorage, options: ResealOptions
   do {
     const page = await storage.push.queues({ limit: PAGE, ...(cursor !== undefined && { cursor }) });
     for (const queue of page.queues) {
-      const outcome = await resealed(storage, queue, { box, dryRun });
+      const outcome = await resealPage(storage, queue, { box, dryRun });
       if (outcome !== undefined) counts[outcome] += 1;
     }
     cursor = page.next;
@@ -52,7 +52,7 @@ export async function resealConfigs(storage: TaskStorage, options: ResealOptions
   return counts;
 }
 
-async function resealed(
+async function resealPage(
   storage: TaskStorage,
   { key, configId }: DeliveryKey,
   { box, dryRun }: { readonly box: SecretBox; readonly dryRun: boolean },

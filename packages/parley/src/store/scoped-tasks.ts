@@ -91,7 +91,7 @@ export class ScopedTasks {
       ...given,
       id: given.id ?? this.#ids.ordered(),
       contextId: given.contextId ?? this.#ids.ordered(),
-      status: timed(given.status ?? { state: 'TASK_STATE_SUBMITTED' }, { previous: 0, now: await this.#now() }),
+      status: setTime(given.status ?? { state: 'TASK_STATE_SUBMITTED' }, { previous: 0, now: await this.#now() }),
       metadata: given.metadata,
     });
     if (!(await this.#storage.create(this.#scope, created))) throw new TaskStoreError(created.id, 'taken');
@@ -120,7 +120,7 @@ export class ScopedTasks {
       if (stored === undefined) throw new TaskNotFoundError(id);
       if (isTerminal(stored.task.status.state)) throw new TaskStoreError(id, 'ended');
       const asked = typeof change === 'function' ? change(new HandedTask(stored.task)) : change;
-      const next = changed(stored.task, asked, await this.#now());
+      const next = changeTask(stored.task, asked, await this.#now());
       const outcome = await this.#append(stored, next);
       if (outcome.kind === 'appended') return new HandedTask(next);
       if (outcome.kind === 'not-found') throw new TaskNotFoundError(id);
@@ -197,17 +197,20 @@ export class ScopedTasks {
   }
 }
 
-function changed(task: Task, change: TaskChange, now: number): Task {
+function changeTask(task: Task, change: TaskChange, now: number): Task {
   const { id, contextId } = task;
   const previous = statusTime(task.status);
-  const status = change.status === undefined ? task.status : timed(cloneJson(change.status), { previous, now });
+  const status = change.status === undefined ? task.status : setTime(cloneJson(change.status), { previous, now });
   const own = { artifacts: task.artifacts, history: goingOn(task, status), metadata: task.metadata };
   const { artifacts, history, metadata } = { ...own, ...cloneMembers(change) };
   return new ShapedTask({ id, contextId, status, artifacts, history, metadata });
 }
 
 /** Returns a status with the current time, or the time of the previous status if that is later. */
-function timed(status: TaskStatus, { previous, now }: { readonly previous: number; readonly now: number }): TaskStatus {
+function setTime(
+  status: TaskStatus,
+  { previous, now }: { readonly previous: number; readonly now: number },
+): TaskStatus {
   if (status.timestamp !== undefined && statusTime(status) >= previous) return status;
   return { ...status, timestamp: new Date(Math.max(now, previous)).toISOString() };
 }

@@ -113,7 +113,7 @@ export class StoreBackedTasks {
   async create(scope: Scope, task: Task): Promise<boolean> {
     const { store } = this.#options;
     if ((await this.read(scope, task.id)) !== undefined) return false;
-    if ((await asked(() => store.get(task.id))) ?? undefined) return false;
+    if ((await askStore(() => store.get(task.id))) ?? undefined) return false;
     if (!(await this.#takeIn({ scope, task }))) return false;
     await this.#write(scope, task.id, 'create');
     return true;
@@ -124,7 +124,7 @@ export class StoreBackedTasks {
     const outcome = await this.#options.working.delete(scope, id);
     if (outcome !== 'deleted') return outcome;
     this.#scopes.delete(id);
-    await asked(() => this.#options.store.delete(id));
+    await askStore(() => this.#options.store.delete(id));
     return outcome;
   }
 
@@ -133,7 +133,7 @@ export class StoreBackedTasks {
     const { working, store } = this.#options;
     const known = await working.task(scope, id);
     if (known !== undefined) return known;
-    const kept = this.#read(await asked(() => store.get(id)));
+    const kept = this.#read(await askStore(() => store.get(id)));
     if (kept?.task.id !== id || !isSame(kept.scope, scope)) return undefined;
     await this.#takeIn(kept);
     return working.task(scope, id);
@@ -152,7 +152,7 @@ export class StoreBackedTasks {
     const { store } = this.#options;
     const all = new Map<string, Task>();
     for (let offset = 0; ; offset += PAGE) {
-      const page = await asked(() => store.list({ limit: PAGE, offset }));
+      const page = await askStore(() => store.list({ limit: PAGE, offset }));
       const known = all.size;
       for (const task of page) all.set(task.id, task);
       // A store that ignores the offset returns the same page forever.
@@ -208,7 +208,7 @@ export class StoreBackedTasks {
     const copy = JSON.parse(ShapedTask.textOf(stored.task)) as Task;
     const named = { agent: scope.agent, tenant: scope.tenant, owner: scope.owner };
     const isDefault = isSame(named, { agent, tenant: '', owner: null });
-    await asked(() => store[how](isDefault ? copy : { ...copy, metadata: { ...copy.metadata, [SCOPE]: named } }));
+    await askStore(() => store[how](isDefault ? copy : { ...copy, metadata: { ...copy.metadata, [SCOPE]: named } }));
   }
 }
 
@@ -221,7 +221,7 @@ function isSame(one: Scope, other: Scope): boolean {
   return one.agent === other.agent && one.tenant === other.tenant && one.owner === other.owner;
 }
 
-async function asked<T>(work: () => Promise<T>): Promise<T> {
+async function askStore<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {

@@ -74,9 +74,12 @@ export class ShapedTask implements Task {
   static parse(texts: TaskTexts): ShapedTask {
     const { id, contextId } = texts;
     const status = JSON.parse(texts.status) as Task['status'];
-    const artifacts = parsed<Task['artifacts']>(texts.artifacts);
-    const history = parsed<Task['history']>(texts.history);
-    return new ShapedTask({ id, contextId, status, artifacts, history, metadata: parsed(texts.metadata) }, texts);
+    const artifacts = parseOptional<Task['artifacts']>(texts.artifacts);
+    const history = parseOptional<Task['history']>(texts.history);
+    return new ShapedTask(
+      { id, contextId, status, artifacts, history, metadata: parseOptional(texts.metadata) },
+      texts,
+    );
   }
 
   /** The JSON of a task's members. */
@@ -113,6 +116,6 @@ export function taskText({ id, contextId, status, artifacts, history, metadata }
   return `${text}}`;
 }
 
-function parsed<T>(text: string | undefined): T | undefined {
+function parseOptional<T>(text: string | undefined): T | undefined {
   return text === undefined ? undefined : (JSON.parse(text) as T);
 }

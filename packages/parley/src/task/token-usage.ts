@@ -40,7 +40,7 @@ const MOST_CALLED = 100;
 
 /** Returns the tokens that count for a budget. */
 export function totalTokens({ inputTokens, outputTokens, calledTokens }: TokenSums): number {
-  return bounded(inputTokens + outputTokens + calledTokens);
+  return boundSum(inputTokens + outputTokens + calledTokens);
 }
 
 /** Returns the usage in the metadata of a task. Undefined if there is none, or it is invalid. */
@@ -130,8 +130,8 @@ export class UsageSums {
   #add(more: Sums): void {
     this.#isTaken = false;
     for (const name of NAMES) {
-      this.#task[name] = bounded(this.#task[name] + more[name]);
-      this.#turn[name] = bounded(this.#turn[name] + more[name]);
+      this.#task[name] = boundSum(this.#task[name] + more[name]);
+      this.#turn[name] = boundSum(this.#turn[name] + more[name]);
     }
   }
 }
@@ -180,6 +180,6 @@ function countIn(value: unknown): number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0;
 }
 
-function bounded(sum: number): number {
+function boundSum(sum: number): number {
   return Math.min(sum, Number.MAX_SAFE_INTEGER);
 }

@@ -21,21 +21,21 @@ const SUMMED: ReadonlySet<string> = new Set(
 export function mergedFigures(all: readonly ServerFigures[]): ServerFigures {
   const [first, ...others] = all;
   if (first === undefined) throw new TypeError('There are no figures');
-  return others.reduce(merged, first);
+  return others.reduce(mergeFigures, first);
 }
 
-function merged(one: ServerFigures, other: ServerFigures): ServerFigures {
-  const memory = summed(one.memory, other.memory);
-  const cache = summed(one.cache, other.cache);
+function mergeFigures(one: ServerFigures, other: ServerFigures): ServerFigures {
+  const memory = sumFigures(one.memory, other.memory);
+  const cache = sumFigures(one.cache, other.cache);
   return {
     families: one.families.map((family) => mergedFamily(family, other.families)),
     uptimeSeconds: Math.max(one.uptimeSeconds, other.uptimeSeconds),
     requests: one.requests + other.requests,
     errors: one.errors + other.errors,
     errorsByCode: {
-      http: summed(one.errorsByCode.http, other.errorsByCode.http),
-      jsonRpc: summed(one.errorsByCode.jsonRpc, other.errorsByCode.jsonRpc),
-      stream: summed(one.errorsByCode.stream, other.errorsByCode.stream),
+      http: sumFigures(one.errorsByCode.http, other.errorsByCode.http),
+      jsonRpc: sumFigures(one.errorsByCode.jsonRpc, other.errorsByCode.jsonRpc),
+      stream: sumFigures(one.errorsByCode.stream, other.errorsByCode.stream),
     } satisfies ErrorFigures,
     ...(memory && { memory }),
     ...(cache && { cache }),
@@ -43,7 +43,7 @@ function merged(one: ServerFigures, other: ServerFigures): ServerFigures {
 }
 
 /** Adds two sets of numbers by name. */
-function summed<Figures extends object | undefined>(one: Figures, other: Figures): Figures {
+function sumFigures<Figures extends object | undefined>(one: Figures, other: Figures): Figures {
   const sum: Record<string, number> = { ...(one as Record<string, number>) };
   for (const [name, value] of Object.entries((other ?? {}) as Record<string, number>))
     sum[name] = (sum[name] ?? 0) + value;

@@ -24,7 +24,7 @@ function familyText(family: MetricFamily, format: MetricFormat): string {
   const subject = format === 'openmetrics' ? name : total;
   const lines = [`# TYPE ${subject} ${family.kind}`];
   if (format === 'openmetrics' && unit !== undefined) lines.push(`# UNIT ${subject} ${unit}`);
-  if (family.description !== '') lines.push(`# HELP ${subject} ${escaped(family.description, format)}`);
+  if (family.description !== '') lines.push(`# HELP ${subject} ${escapeText(family.description, format)}`);
   if (family.kind === 'histogram') {
     for (const { attributes, count, sum, buckets } of family.points) {
       let below = 0;
@@ -47,12 +47,12 @@ function nameOf(name: string, unit: string | undefined): string {
 
 function labels(attributes: MetricAttributes): string {
   const pairs = Object.entries(attributes).map(
-    ([name, value]) => `${name.replaceAll(/\W+/g, '_')}="${escaped(value, 'openmetrics')}"`,
+    ([name, value]) => `${name.replaceAll(/\W+/g, '_')}="${escapeText(value, 'openmetrics')}"`,
   );
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
 }
 
-function escaped(text: string, format: MetricFormat): string {
+function escapeText(text: string, format: MetricFormat): string {
   const lines = text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
   return format === 'openmetrics' ? lines.replaceAll('"', '\\"') : lines;
 }

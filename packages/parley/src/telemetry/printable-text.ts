@@ -28,7 +28,7 @@ export function printableText(text: string, before = ''): string {
         const one = String.fromCodePoint(run.codePointAt(index) ?? code);
         const left = index === 0 ? outside : run.slice(Math.max(0, index - 2), index);
         index += one.length - 1;
-        shown += belongs(one, left, whole[start + index + 1]) ? one : escaped(one);
+        shown += belongs(one, left, whole[start + index + 1]) ? one : escapeCharacter(one);
       } else shown += code === 0x0a ? '\n' : code === 0x09 ? '\t' : unitEscape(code);
     }
     return shown;
@@ -51,7 +51,7 @@ function belongs(one: string, left: string, right: string | undefined): boolean 
   return BASE.test(left) || (right === FRAME && KEY.test(left));
 }
 
-function escaped(one: string): string {
+function escapeCharacter(one: string): string {
   return Array.from({ length: one.length }, (_, at) => unitEscape(one.charCodeAt(at))).join('');
 }
 

@@ -39,7 +39,7 @@ export function urlSecrets(text: string): readonly string[] {
   for (const [, name = '', value = ''] of text.matchAll(PAIR)) {
     if (isSecretName(name) || SECRET_PARAMETERS.test(name)) found.push(value.replace(/^'(.*)'$/s, '$1'));
   }
-  const forms = found.flatMap((one) => [one, decoded(one)]);
+  const forms = found.flatMap((one) => [one, decodeText(one)]);
   return [...new Set(forms)].filter(({ length }) => length >= SHORTEST);
 }
 
@@ -60,7 +60,7 @@ function* userSecrets(text: string): Iterable<string> {
   yield colon < 0 ? user : user.slice(colon + 1);
 }
 
-function decoded(text: string): string {
+function decodeText(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -127,12 +127,12 @@ function absentKey(key: string): readonly string[] {
 async function openClient(clients: RedisClients): Promise<RedisClient> {
   const { settings } = clients;
   if (settings.cluster !== true) {
-    const single = await connected(clients.single(), settings);
+    const single = await connectClient(clients.single(), settings);
     const info = settings.cluster === false ? '' : await single.info('cluster').catch(() => '');
     if (!/^cluster_enabled:1/m.test(info)) return single;
     single.disconnect();
   }
-  return connected(clients.cluster(), settings);
+  return connectClient(clients.cluster(), settings);
 }
 
 /** Reads INFO and CONFIG of a server. Some providers forbid CONFIG. */
@@ -149,7 +149,7 @@ async function factsOf(server: Redis): Promise<ServerFacts> {
 }
 
 /** Connects a client within the time limit, or closes it. */
-async function connected<Client extends RedisClient>(client: Client, settings: RedisSettings): Promise<Client> {
+async function connectClient<Client extends RedisClient>(client: Client, settings: RedisSettings): Promise<Client> {
   const { clock, connectTimeoutMs } = settings;
   let last: unknown;
   client.on('error', (error: unknown) => {

@@ -74,7 +74,7 @@ export class BaseServer {
   }
 
   #table(): Readonly<Record<EndpointPath, Exchange>> {
-    const { endpoint, onceStarted, metrics = nothingMeasured, texts, cacheChanges } = this.#options;
+    const { endpoint, onceStarted, metrics = answerNoMetrics, texts, cacheChanges } = this.#options;
     const calls = baseServerCalls(endpoint);
     const figures = this.#figures;
     const timestamp = () => figures.timestamp;
@@ -178,7 +178,7 @@ export class BaseServer {
   }
 }
 
-async function nothingMeasured(): Promise<ExchangeResponse> {
+async function answerNoMetrics(): Promise<ExchangeResponse> {
   return errorAnswer({ status: 404, message: 'Nothing is measured here' });
 }
 

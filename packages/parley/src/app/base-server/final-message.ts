@@ -14,8 +14,8 @@ export const finalMessageInHistory: ServerInterceptor = (call, next) => {
   const historyLength = historyLengthOf(call);
   const told = outcome.then((response) => {
     if (response === undefined) return response;
-    if ('task' in response && response.task !== undefined) return { task: shown(response.task, historyLength) };
-    return 'status' in response ? shown(response, historyLength) : response;
+    if ('task' in response && response.task !== undefined) return { task: trimHistory(response.task, historyLength) };
+    return 'status' in response ? trimHistory(response, historyLength) : response;
   });
   return told as ReturnType<ServerInterceptor>;
 };
@@ -25,7 +25,7 @@ function historyLengthOf({ request }: InterceptedCall<ServerCallContext>): numbe
   return 'historyLength' in request ? request.historyLength : undefined;
 }
 
-function shown(task: Task, historyLength: number | undefined): Task {
+function trimHistory(task: Task, historyLength: number | undefined): Task {
   const { state, message } = task.status;
   if (message === undefined || !isTerminal(state) || historyLength === 0) return task;
   const { history = [] } = task;

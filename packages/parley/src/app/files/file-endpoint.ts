@@ -130,7 +130,7 @@ export class FileEndpoint {
     if (arriving === undefined) return READ_BEFORE;
     return this.#placed(request, async () => {
       const given = isGzip
-        ? await gunzipped(declared, arriving, keeper.rules.maxBytes)
+        ? await gunzipBody(declared, arriving, keeper.rules.maxBytes)
         : { declared, source: arriving };
       const file = await keeper.keep(scope, given);
       access.fileId = file.id;
@@ -294,7 +294,7 @@ async function takesGzip(request: ExchangeRequest): Promise<boolean> {
 }
 
 /** The file of a body in gzip. Length and digest in its headers are those of the body. */
-async function gunzipped(
+async function gunzipBody(
   { size: _, digest, ...declared }: DeclaredFile,
   source: AsyncIterable<Uint8Array>,
   maxBytes: number,

@@ -29,7 +29,7 @@ export function readDigest(field: string | undefined): string | undefined {
 export function readFilename(disposition: string | undefined): string | undefined {
   const text = disposition?.slice(0, MOST_HEADER) ?? '';
   const extended = /;\s*filename\*\s*=\s*utf-8'[^']*'([^;\s]+)/i.exec(text)?.[1];
-  const name = extended === undefined ? undefined : decoded(extended);
+  const name = extended === undefined ? undefined : decodeText(extended);
   if (name !== undefined) return safeFilename(name);
   return safeFilename(quotedName(text) ?? /;\s*filename\s*=\s*([^;\s"]+)/i.exec(text)?.[1]);
 }
@@ -134,7 +134,7 @@ function disposition(filename: string | undefined): string {
   return `attachment; filename="${plain}"; filename*=UTF-8''${extended}`;
 }
 
-function decoded(text: string): string | undefined {
+function decodeText(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
   } catch {

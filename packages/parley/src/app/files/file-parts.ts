@@ -41,7 +41,7 @@ export function filePartsInterceptor(options: FilePartsOptions): ServerIntercept
       return { call: { ...call, request: { ...request, message: stored } } as typeof call, end };
     };
     if (isStreaming(operation)) {
-      return streamed(
+      return streamParts(
         taken,
         (stored) => next(stored) as AsyncIterable<StreamItem>,
         (item) => (takesUrls ? item : handedItem(options, scope, item)),
@@ -95,7 +95,7 @@ interface TakenCall {
   end(fault?: unknown): Promise<void>;
 }
 
-async function* streamed(
+async function* streamParts(
   take: () => Promise<TakenCall>,
   open: (call: TakenCall['call']) => AsyncIterable<StreamItem>,
   map: (item: StreamItem) => StreamItem | Promise<StreamItem>,

@@ -51,7 +51,7 @@ export class TurnFileAccess implements TurnFiles {
     const { file, chunks } = opened;
     return readable(
       { filename: file.filename, mediaType: file.mediaType, size: file.size },
-      copied(untilAborted(chunks, signal)),
+      copyChunks(untilAborted(chunks, signal)),
     );
   }
 
@@ -123,7 +123,7 @@ export async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 /** The chunks, each with memory of its own: agents may keep them. */
-async function* copied(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* copyChunks(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const chunk of chunks) yield new Uint8Array(chunk);
 }
 

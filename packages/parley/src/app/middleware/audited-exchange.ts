@@ -87,13 +87,13 @@ function requiringAudit(next: Exchange, options: AuditOptions): Exchange {
     if (isFailing && !(await isWritten(request, UNWRITTEN))) return UNWRITTEN;
     const answer = await next(request);
     if (!isAudited(request, answer) || (await isWritten(request, answer))) return answer;
-    await ended(answer);
+    await endStream(answer);
     return UNWRITTEN;
   };
 }
 
 /** Ends the stream of an answer that is not sent. */
-async function ended({ body, bytes }: ExchangeResponse): Promise<void> {
+async function endStream({ body, bytes }: ExchangeResponse): Promise<void> {
   if (typeof body === 'object' && Symbol.asyncIterator in body) await body[Symbol.asyncIterator]().return?.();
   await bytes?.chunks[Symbol.asyncIterator]().return?.();
 }

@@ -62,7 +62,7 @@ export function withCompression(exchange: Exchange, { compressor, minimumLength 
     if (length <= minimumLength || !isCompressible(answer)) return answer;
     const encoding = choice.of(request.header('accept-encoding'));
     const told = varying(answer, 'Accept-Encoding');
-    return encoding === undefined ? told : compressed(told, compressor, encoding);
+    return encoding === undefined ? told : compressAnswer(told, compressor, encoding);
   };
 }
 
@@ -80,7 +80,7 @@ function isCompressible(answer: ExchangeResponse): boolean {
   return type !== EVENT_STREAM_TYPE && COMPRESSIBLE.test(type);
 }
 
-async function compressed(
+async function compressAnswer(
   answer: ExchangeResponse,
   compressor: Compressor,
   encoding: ContentEncoding,

@@ -18,12 +18,12 @@ const MAX_AGE_SECONDS = 7200;
 export function withCors(exchange: Exchange, options: CorsOrigins | CorsOptions): Exchange {
   const rule = new CorsRule(corsRule(options));
   const headers = sharedCorsHeaders(options);
-  if (headers === undefined) return asked(exchange, rule);
+  if (headers === undefined) return applyRule(exchange, rule);
   const preflight = rule.preflight('*');
   return withHeaders((request) => (isPreflight(request) ? Promise.resolve(preflight) : exchange(request)), headers);
 }
 
-function asked(exchange: Exchange, rule: CorsRule): Exchange {
+function applyRule(exchange: Exchange, rule: CorsRule): Exchange {
   return async (request) => {
     const origin = request.header('origin');
     const allowed = await rule.allows(origin);

@@ -17,7 +17,7 @@ export function withHostSecurity(describe: Describe, authenticatorsAt: Authentic
     const group = describe(components);
     const paths = Object.entries(group.paths).map(([path, item]) => [
       path,
-      secured(item, securityOf(authenticatorsAt(path), components)),
+      secureItem(item, securityOf(authenticatorsAt(path), components)),
     ]);
     return { ...group, paths: Object.fromEntries(paths) };
   };
@@ -39,7 +39,7 @@ function securityOf(authenticators: readonly Authenticator[], components: Compon
   return [...new Map(alternatives.map((one) => [JSON.stringify(one), one])).values()];
 }
 
-function secured(item: PathItem, security: Security): PathItem {
+function secureItem(item: PathItem, security: Security): PathItem {
   if (security.length === 0) return item;
   return Object.fromEntries(Object.entries(item).map(([method, operation]) => [method, { security, ...operation }]));
 }

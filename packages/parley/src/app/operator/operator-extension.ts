@@ -164,8 +164,8 @@ class OperatorApi {
     return taking({ methods: TASK_METHODS, message: 'A task is read or deleted' }, async ({ method, query }) => {
       const value =
         method === 'DELETE'
-          ? await this.#tasks.delete(new NamedParameters(query, scope), decoded(id))
-          : await this.#tasks.get(new NamedParameters(query, [...scope, 'after']), decoded(id));
+          ? await this.#tasks.delete(new NamedParameters(query, scope), decodeSegment(id))
+          : await this.#tasks.get(new NamedParameters(query, [...scope, 'after']), decodeSegment(id));
       return jsonAnswer({ status: 200, value });
     });
   }
@@ -237,7 +237,7 @@ async function replayIn(request: ExchangeRequest): Promise<Replay> {
   // A form of another site cannot send this type without asking.
   if (request.header('content-type')?.startsWith('application/json') !== true)
     throw wrongParameter('content-type', 'must be application/json');
-  const body = parsed(new TextDecoder().decode(await request.body(BODY_BYTES)));
+  const body = parseBody(new TextDecoder().decode(await request.body(BODY_BYTES)));
   if (!isObject(body)) throw wrongParameter('body', 'must be a JSON object');
   for (const name of ['agent', 'taskId', 'configId']) {
     if (typeof body[name] !== 'string') throw wrongParameter(name, 'must be a text');
@@ -250,7 +250,7 @@ async function replayIn(request: ExchangeRequest): Promise<Replay> {
   return body as unknown as Replay;
 }
 
-function parsed(text: string): unknown {
+function parseBody(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -259,7 +259,7 @@ function parsed(text: string): unknown {
 }
 
 /** @throws InvalidParamsError for a path that is no text. */
-function decoded(segment: string): string {
+function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {

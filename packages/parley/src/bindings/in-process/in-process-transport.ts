@@ -95,7 +95,7 @@ export class InProcessTransport implements ClientTransport {
     const { exchange, path, streams } = this.#options;
     if (streams.isClosed)
       throw new ConnectionError('The server of the agent is closed', { sent: false, isFinal: true });
-    const headers = lowerCased(serviceHeaders(this.agentInterface.protocolVersion, call));
+    const headers = lowerCaseNames(serviceHeaders(this.agentInterface.protocolVersion, call));
     return callDirectly(
       exchange,
       new DirectRequest({
@@ -171,7 +171,7 @@ function copiedError({ code, message, details }: A2AError, headers: DirectReply[
 }
 
 /** The headers by lower-case name: callers may use other cases. */
-function lowerCased(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+function lowerCaseNames(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const names = Object.keys(headers);
   if (names.every((name) => name === name.toLowerCase())) return headers;
   return Object.fromEntries(names.map((name) => [name.toLowerCase(), headers[name] as string]));

@@ -32,12 +32,12 @@ export class ResponseSchemas {
   /** A list of webhooks. */
   get webhooks(): Schema {
     const items = { type: 'array', items: this.webhook };
-    return this.#dialect.kinds ? items : closed({ configs: items, nextPageToken: TEXT });
+    return this.#dialect.kinds ? items : closedObject({ configs: items, nextPageToken: TEXT });
   }
 
   /** An answer without content. */
   get nothing(): Schema {
-    return this.#dialect.kinds ? { type: 'null' } : closed({});
+    return this.#dialect.kinds ? { type: 'null' } : closedObject({});
   }
 
   /** A card, which may have the members of later versions too. */
@@ -105,13 +105,13 @@ export class ResponseSchemas {
   #status(): Schema {
     const states = TASK_STATES.map((state) => writeTaskState(this.#dialect, state));
     const optional = { [this.#dialect.note]: this.message, timestamp: { type: 'string', format: 'date-time' } };
-    return this.#component('TaskStatus', closed({ state: { type: 'string', enum: states } }, optional));
+    return this.#component('TaskStatus', closedObject({ state: { type: 'string', enum: states } }, optional));
   }
 
   #artifact(): Schema {
     const parts = { type: 'array', items: this.#part() };
     const optional = { name: TEXT, description: TEXT, metadata: FREE, extensions: TEXTS };
-    return this.#component('Artifact', closed({ artifactId: TEXT, parts }, optional));
+    return this.#component('Artifact', closedObject({ artifactId: TEXT, parts }, optional));
   }
 
   #part(): Schema {
@@ -120,34 +120,34 @@ export class ResponseSchemas {
     const [bytes, uri] = kinds ? ['bytes', 'uri'] : ['fileWithBytes', 'fileWithUri'];
     const file = {
       oneOf: [
-        closed({ [bytes]: { type: 'string', contentEncoding: 'base64' } }, about),
-        closed({ [uri]: TEXT }, about),
+        closedObject({ [bytes]: { type: 'string', contentEncoding: 'base64' } }, about),
+        closedObject({ [uri]: TEXT }, about),
       ],
     };
-    const content = { text: TEXT, file, data: kinds ? FREE : closed({ data: FREE }) };
+    const content = { text: TEXT, file, data: kinds ? FREE : closedObject({ data: FREE }) };
     const oneOf = Object.entries(content).map(([name, schema]) =>
-      closed({ ...(kinds && { kind: { const: name } }), [name]: schema }, { metadata: FREE }),
+      closedObject({ ...(kinds && { kind: { const: name } }), [name]: schema }, { metadata: FREE }),
     );
     return this.#component('Part', { oneOf });
   }
 
   /** A webhook together with its task. */
   get webhook(): Schema {
-    const authentication = closed({ schemes: TEXTS }, { credentials: TEXT });
-    const pushNotificationConfig = closed({ url: TEXT }, { id: TEXT, token: TEXT, authentication });
+    const authentication = closedObject({ schemes: TEXTS }, { credentials: TEXT });
+    const pushNotificationConfig = closedObject({ url: TEXT }, { id: TEXT, token: TEXT, authentication });
     const task = this.#dialect.kinds ? { taskId: TEXT } : { name: TEXT };
-    return this.#component('TaskPushNotificationConfig', closed({ ...task, pushNotificationConfig }));
+    return this.#component('TaskPushNotificationConfig', closedObject({ ...task, pushNotificationConfig }));
   }
 
   /** Bare in the dialect with kinds, else the only member of an object. */
   #inside(name: string, schema: Schema): Schema {
-    return this.#dialect.kinds ? schema : closed({ [name]: schema });
+    return this.#dialect.kinds ? schema : closedObject({ [name]: schema });
   }
 
   #kind(name: string, kind: string, members: Members, optional: Members): Schema {
     return this.#component(
       name,
-      closed({ ...(this.#dialect.kinds && { kind: { const: kind } }), ...members }, optional),
+      closedObject({ ...(this.#dialect.kinds && { kind: { const: kind } }), ...members }, optional),
     );
   }
 
@@ -156,7 +156,7 @@ export class ResponseSchemas {
   }
 }
 
-function closed(members: Members, optional: Members = {}): Schema {
+function closedObject(members: Members, optional: Members = {}): Schema {
   return {
     type: 'object',
     required: Object.keys(members),

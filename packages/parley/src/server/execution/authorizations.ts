@@ -238,7 +238,7 @@ export class Authorizations {
       const { secrets } = this.#context;
       if (agent !== undefined) {
         const text = await (secrets ?? agent.recipient).open(sealed, secretPlace(key));
-        return answered(agent.answer, keptReply(text).reply);
+        return settleAnswer(agent.answer, keptReply(text).reply);
       }
       // Only the process that left the reply can decrypt it. It restarts the agent after this turn has ended here.
       if (sealed !== '' && secrets === undefined) return void turn.yieldToMessage();
@@ -254,7 +254,7 @@ export class Authorizations {
       this.look(keyOf(waiting.turn));
       return undefined;
     }
-    if (waiting.agent) answered(waiting.agent.answer, reply);
+    if (waiting.agent) settleAnswer(waiting.agent.answer, reply);
     else {
       this.#expectReply(asked.questionId, { reply, asks: asked.asks });
       waiting.runAgain?.();
@@ -332,7 +332,7 @@ export class Authorizations {
   }
 }
 
-function answered(answer: PromiseWithResolvers<Authorization>, reply: AuthorizationReply): void {
+function settleAnswer(answer: PromiseWithResolvers<Authorization>, reply: AuthorizationReply): void {
   if (reply.kind === 'denied') answer.reject(new AuthorizationError('denied'));
   else answer.resolve({ parameters: reply.parameters });
 }

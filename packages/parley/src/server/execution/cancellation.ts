@@ -50,7 +50,7 @@ export class Cancellation {
       const call: CancelCall = {
         scope,
         taskId,
-        metadata: told(metadata),
+        metadata: mergeableMetadata(metadata),
         late: false,
         requested: false,
         waiter: undefined,
@@ -121,7 +121,7 @@ export class Cancellation {
 }
 
 /** Returns the metadata to merge into the task, without token counts, which callers may not write. */
-function told(metadata: JsonObject | undefined): JsonObject | undefined {
+function mergeableMetadata(metadata: JsonObject | undefined): JsonObject | undefined {
   if (metadata === undefined || !(USAGE_EXTENSION in metadata)) return metadata;
   const { [USAGE_EXTENSION]: _, ...others } = metadata;
   return others;

@@ -119,7 +119,7 @@ export class OpenArtifacts {
     const isLast = isLastBefore(successor, held);
     if (isLast) this.#open.delete(artifact.artifactId);
     else this.#open.add(artifact.artifactId);
-    this.#log.record(isLast ? marked(event) : event, bytes);
+    this.#log.record(isLast ? markLast(event) : event, bytes);
   }
 
   /**
@@ -138,7 +138,7 @@ export class OpenArtifacts {
       this.#open.delete(id);
       const { artifactUpdate } = held.event;
       const whole = { artifactUpdate: { ...artifactUpdate, artifact: mergeDescription(before, artifact) } };
-      this.#log.record(marked(whole), eventBytes(whole));
+      this.#log.record(markLast(whole), eventBytes(whole));
       return true;
     }
     if (!this.#open.delete(id)) return false;
@@ -199,7 +199,7 @@ function hasText({ parts }: Artifact): boolean {
   return parts.some((part) => part.text !== undefined);
 }
 
-function marked({ artifactUpdate }: ArtifactEvent): ArtifactEvent {
+function markLast({ artifactUpdate }: ArtifactEvent): ArtifactEvent {
   return { artifactUpdate: { ...artifactUpdate, lastChunk: true } };
 }
 

@@ -20,14 +20,14 @@ export function steadyStorage(storage: TaskStorage, patience: EqualTimers): Task
   if (!storage.shared) return storage;
   return interceptedStorage(storage, (call, args, run) => {
     if (call === 'accept') return acceptedSurely(storage, args[0] as Acceptance);
-    return READS.has(call) ? bounded(run() as Promise<unknown>, patience) : run();
+    return READS.has(call) ? boundTime(run() as Promise<unknown>, patience) : run();
   });
 }
 
 /** A storage whose push configurations have the same time limit, for reads and writes. */
 export function withBoundedConfigurations(storage: TaskStorage, patience: EqualTimers): TaskStorage {
   return interceptedStorage(storage, (call, _args, run) =>
-    CONFIGURATIONS.has(call) ? bounded(run() as Promise<unknown>, patience) : run(),
+    CONFIGURATIONS.has(call) ? boundTime(run() as Promise<unknown>, patience) : run(),
   );
 }
 
@@ -41,7 +41,7 @@ async function acceptedSurely(storage: TaskStorage, acceptance: Acceptance): Pro
   }
 }
 
-function bounded<T>(read: Promise<T>, patience: EqualTimers): Promise<T> {
+function boundTime<T>(read: Promise<T>, patience: EqualTimers): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = patience.start(() => reject(storageStalledError()));
     const over = () => patience.stop(timer);

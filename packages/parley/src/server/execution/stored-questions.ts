@@ -77,10 +77,10 @@ export class StoredQuestions {
 
   async find(hash: string): Promise<Asked | undefined> {
     const { agent, storage } = this.#context;
-    const place = recorded<Pick<Scope, 'tenant' | 'owner'>>(await storage.keys.recall(this.#scope, ownerKey(hash)));
+    const place = readRecord<Pick<Scope, 'tenant' | 'owner'>>(await storage.keys.recall(this.#scope, ownerKey(hash)));
     if (place === undefined) return undefined;
     const scope = { agent, tenant: place.tenant, owner: place.owner };
-    const asked = recorded<Omit<Asked, 'scope'>>(await storage.keys.recall(scope, askedKey(hash)));
+    const asked = readRecord<Omit<Asked, 'scope'>>(await storage.keys.recall(scope, askedKey(hash)));
     return asked && { ...asked, scope };
   }
 
@@ -153,7 +153,7 @@ function recordOf(hash: string, data: JsonObject): Message {
   return { messageId: hash, role: 'ROLE_AGENT', parts: [{ data }] };
 }
 
-function recorded<Data>(known: Remembered | undefined): Data | undefined {
+function readRecord<Data>(known: Remembered | undefined): Data | undefined {
   if (known === undefined || !('reply' in known.outcome)) return undefined;
   const [part] = known.outcome.reply.parts;
   return part !== undefined && part.data !== undefined && isObject(part.data) ? (part.data as Data) : undefined;

@@ -135,7 +135,7 @@ function losing(live: LiveState) {
 }
 
 /** Invalid events, or events beyond the limits of the task. The task fails. */
-function spoiled(at: At, before: Effects, isAborted: boolean) {
+function failSpoiled(at: At, before: Effects, isAborted: boolean) {
   const end = (why: 'invalid' | 'too fast' | 'too large', note: string, text: string) => {
     const stop = isAborted ? NOTHING : [abort(why)];
     return to(at('leaving'), error(note), ...before, failed(text), STOP_TIMER, FINISH, ...stop, RELEASE_AGENT);
@@ -163,7 +163,7 @@ function agentWorks(at: At, before: Effects, opening: Effects) {
     rejected: to(at('ending'), ...opening, APPEND, start('grace')),
     terminal: to(at('ending'), ...before, APPEND, start('grace')),
     message: to(at('ending'), ...before, APPEND, start('grace')),
-    ...spoiled(at, before, false),
+    ...failSpoiled(at, before, false),
     returned: end(
       [warn('agent ended without a final or interrupted state: call events.complete() or another one last')],
       FAILURE_TEXTS.silent,
@@ -250,7 +250,7 @@ const LIVE: Readonly<Record<LiveState, Row>> = {
     ...all(['chunk', 'announced', 'working', 'login'], to('canceling', APPEND)),
     question: to('leaving', APPEND, CANCELED, STOP_TIMER, FINISH, RELEASE_AGENT),
     ...all(['rejected', 'terminal', 'message'], to('leaving', APPEND, STOP_TIMER, FINISH, RELEASE_AGENT)),
-    ...spoiled(STORED, NOTHING, true),
+    ...failSpoiled(STORED, NOTHING, true),
     ...all(AFTER_CALL, to('canceling')),
     ...all(['returned', ...THROWS, 'threw elsewhere', 'grace'], CANCELED_AT_LAST),
     ...all(['cancel', 'replaced', 'over budget'], to('canceling')),

@@ -54,7 +54,7 @@ export class RememberedKeys implements LocalKeys<RememberedKey> {
     const space = this.#spaces.find(scope);
     if (space === undefined) return undefined;
     const hash = this.#hashOf(space, key);
-    return found(this.#passing, space, key, hash) ?? found(this.#lasting, space, key, hash);
+    return findKey(this.#passing, space, key, hash) ?? findKey(this.#lasting, space, key, hash);
   }
 
   remove({ shelf, slot }: RememberedKey): void {
@@ -172,7 +172,7 @@ function newShelf(): Shelf {
   return { keys: new PackedKeys(), reservations: new Map(), large: new Set() };
 }
 
-function found(shelf: Shelf, space: MemorySpace, key: string, hash: number): RememberedKey | undefined {
+function findKey(shelf: Shelf, space: MemorySpace, key: string, hash: number): RememberedKey | undefined {
   const slot = shelf.keys.find(space, key, hash);
   if (slot === NONE) return undefined;
   const kept = shelf.keys.read(slot);

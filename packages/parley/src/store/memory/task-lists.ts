@@ -151,7 +151,7 @@ export class TaskLists {
 
   #list(entry: TaskEntry, state: TaskState): void {
     this.#byStatus.add(entry);
-    grouped(this.#byState, state, () => new SortedList<TaskEntry>(olderStatus)).add(entry);
+    groupOf(this.#byState, state, () => new SortedList<TaskEntry>(olderStatus)).add(entry);
     if (this.#byContext !== undefined) addToContext(this.#byContext, entry);
   }
 
@@ -168,10 +168,10 @@ export class TaskLists {
 
 function addToContext(contexts: Map<string, ContextTasks>, entry: TaskEntry): void {
   const { contextId } = entry;
-  if (contextId !== undefined) grouped(contexts, contextId, () => new ContextTasks()).add(entry);
+  if (contextId !== undefined) groupOf(contexts, contextId, () => new ContextTasks()).add(entry);
 }
 
-function grouped<K, G>(groups: Map<K, G>, key: K, make: () => G): G {
+function groupOf<K, G>(groups: Map<K, G>, key: K, make: () => G): G {
   let group = groups.get(key);
   if (group === undefined) {
     group = make();

@@ -33,7 +33,7 @@ export function readPage(tables: ReadTables, query: TaskQuery): RowPage {
     const states = counts.map(([state]) => state);
     const source = sourceOf(query, { scope, context, states });
     const total = totalOf(tables, query, { counts, context, source });
-    return { ...rowsOfPage(tables, query, listed(tables, query, source)), total };
+    return { ...rowsOfPage(tables, query, readListed(tables, query, source)), total };
   });
 }
 
@@ -46,7 +46,7 @@ export function readAbandoned(
   return tables.together(() => {
     const budget = new PageBudget(ABANDONED_BYTES);
     const tasks: AbandonedRow[] = [];
-    for (const [pk] of interrupted(tables, before)) {
+    for (const [pk] of eachInterrupted(tables, before)) {
       if (tasks.length >= limit) break;
       const row = tables.apart(`row ${pk}`, () => {
         const scope = tables.row<ScopeFields>(IDLE_SCOPE, pk);
@@ -64,7 +64,7 @@ export function readAbandoned(
 }
 
 /** Reads only the index, in batches, so that a damaged task does not hide the next ones. */
-function* interrupted(tables: ReadTables, before: number): Generator<readonly [pk: number, time: number], void> {
+function* eachInterrupted(tables: ReadTables, before: number): Generator<readonly [pk: number, time: number], void> {
   for (let [time, after] = [Number.MIN_SAFE_INTEGER, 0]; ; ) {
     const batch = tables.rows<readonly [pk: number, time: number]>(INTERRUPTED, before, time, after);
     yield* batch;
@@ -140,7 +140,7 @@ function partOf(
 }
 
 /** Returns the tasks that may be on a page, plus one more. */
-function listed(tables: ReadTables, query: TaskQuery, source: ListSource): readonly Listed[] {
+function readListed(tables: ReadTables, query: TaskQuery, source: ListSource): readonly Listed[] {
   if (query.limit <= 0) return [];
   const { sql, values } = pageSql(source, query);
   return tables.rows(sql, ...values);
@@ -154,7 +154,7 @@ function rowsOfPage(tables: ReadTables, query: TaskQuery, found: readonly Listed
     limit: query.limit,
     read: ([pk, , id]) => {
       const row = small.get(pk);
-      if (row === undefined) return tables.apart(id, () => checked(readAlone(tables, pk, { wanted: query, budget })));
+      if (row === undefined) return tables.apart(id, () => checkRead(readAlone(tables, pk, { wanted: query, budget })));
       return budget.takes(bytesOf(row)) ? row : 'no-room';
     },
     cursorOf: ([, time, id]) => ({ time, id }),
@@ -166,7 +166,7 @@ function rowsOfPage(tables: ReadTables, query: TaskQuery, found: readonly Listed
 type Read = TaskRow | 'no-room' | undefined;
 
 /** Returns the row if it can be parsed. */
-function checked(read: Read): Read {
+function checkRead(read: Read): Read {
   if (typeof read === 'object') taskOf(read);
   return read;
 }

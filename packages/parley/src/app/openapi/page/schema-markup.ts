@@ -29,7 +29,7 @@ function typeMarkup(schema: Schema): Markup {
   if ('const' in schema) return html`<code>${JSON.stringify(schema.const)}</code>`;
   if (Array.isArray(values)) return html`<code>${values.map((value) => JSON.stringify(value)).join(' | ')}</code>`;
   const others = alternatives(schema);
-  if (type === undefined && others.length > 0) return joined(others.map(typeMarkup));
+  if (type === undefined && others.length > 0) return joinMarkup(others.map(typeMarkup));
   if (type === 'array' && isObject(items)) return html`list of ${typeMarkup(items)}`;
   if (type === 'object' && isObject(additionalProperties)) return html`map of ${typeMarkup(additionalProperties)}`;
   const types = type === undefined ? ['anything'] : Array.isArray(type) ? (type as readonly string[]) : [String(type)];
@@ -43,7 +43,7 @@ function typeMarkup(schema: Schema): Markup {
   return html`${types.join(' or ')}${bounds.length === 0 ? '' : ` (${bounds.join(', ')})`}`;
 }
 
-function joined(markups: readonly Markup[]): Markup {
+function joinMarkup(markups: readonly Markup[]): Markup {
   return html`${markups.map((one, at) => html`${at === 0 ? '' : ' or '}${one}`)}`;
 }
 
