@@ -7,7 +7,7 @@ export function shortenText(text: string, length: number): string {
   return cut.toWellFormed();
 }
 
-/** As `shortened`, on one line. */
+/** As `shortenText`, on one line. */
 export function oneLine(text: string, length: number): string {
   return shortenText(text, length).replaceAll(/\s+/g, ' ').trim();
 }

@@ -4,6 +4,7 @@ import { backendsOf } from '../database/backends.js';
 import { databaseOf, openDatabase, pathOf } from '../database/open-database.js';
 import { usageError } from '../failure/cli-error.js';
 import type { Output } from '../output/output.js';
+import { formatBytes } from '../output/transfer-progress.js';
 import type { Settings } from '../settings/settings.js';
 
 const BATCH = 500;
@@ -25,7 +26,7 @@ export async function status(invocation: Invocation): Promise<number> {
   output.field('Database', found.path);
   output.field('Schema', versionText(found));
   output.field('In use', found.inUse ? 'yes' : 'no');
-  output.field('Size', `${sizeText(found.bytes)}, ${sizeText(found.freeBytes)} of it free`);
+  output.field('Size', `${formatBytes(found.bytes)}, ${formatBytes(found.freeBytes)} of it free`);
   showStates(found.tasks, output);
   output.field('Events', String(found.records));
   output.field('Turns', String(found.turns));
@@ -43,9 +44,9 @@ function showShared(found: DatabaseStatus, { migrate: migrates }: StorageBackend
   output.field('Database', found.database);
   const none = `none: a server makes it${migrates === undefined ? '' : ', or parley db migrate'}`;
   output.field('Schema', found.schema === 0 ? none : versionText(found));
-  output.field('Size', sizeText(found.bytes));
+  output.field('Size', formatBytes(found.bytes));
   for (const { name, bytes, rows } of tables.slice(0, TABLES_SHOWN))
-    output.field(`Table ${name}`, `${sizeText(bytes)}, about ${rows} rows`);
+    output.field(`Table ${name}`, `${formatBytes(bytes)}, about ${rows} rows`);
   showStates(found.tasks, output);
   if (turns !== undefined) output.field('Turns', String(turns));
   if (pushConfigs !== undefined) output.field('Webhooks', String(pushConfigs));
@@ -103,7 +104,7 @@ export async function vacuum({ settings, output }: Invocation): Promise<number> 
   const path = await pathOf(settings);
   const { bytesBefore, bytesAfter } = vacuumSqlite(path);
   if (output.json) output.document({ path, bytesBefore, bytesAfter });
-  else output.field('Size', `${sizeText(bytesBefore)} → ${sizeText(bytesAfter)}`);
+  else output.field('Size', `${formatBytes(bytesBefore)} → ${formatBytes(bytesAfter)}`);
   return 0;
 }
 
@@ -129,9 +130,4 @@ export async function retention({ settings, output }: Invocation): Promise<numbe
   if (output.json) output.document({ removed });
   else output.field('Removed', `${removed.tasks} tasks, ${removed.records} events, ${removed.keys} idempotency keys`);
   return 0;
-}
-
-function sizeText(bytes: number): string {
-  if (bytes < 10_000) return `${bytes} B`;
-  return bytes < 10_000_000 ? `${Math.round(bytes / 1000)} kB` : `${Math.round(bytes / 1_000_000)} MB`;
 }

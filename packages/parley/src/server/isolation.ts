@@ -19,12 +19,12 @@ export const isolation: ServerInterceptor = (call, next) => {
 type Request = OperationTypes[OperationName]['request'];
 
 /** Copies a request, because the engine may store parts of it. */
-export function copyRequest<R extends Request>(request: R): R {
+function copyRequest<R extends Request>(request: R): R {
   return cloneJson(request);
 }
 
 /** Copies a response for code that may change it. */
-export function copyResponse<R extends OperationResponse>(response: R): R {
+function copyResponse<R extends OperationResponse>(response: R): R {
   return copyOf(response) as R;
 }
 
