@@ -65,7 +65,7 @@ const NOUNS: readonly string[] = [
   ...['interceptedStorage', 'receivedChallenges', 'receivedError', 'refusedAddressIn', 'refusedCoding', 'steadyLogger'],
   ...['checkedLookup', 'credentialedFetch', 'guardedFetch', 'endedCredentialError', 'interruptedText', 'passedBound'],
   ...['listedInterfaces', 'recordedCalls', 'decidedCalls', 'canceledChange', 'scopedTasks', 'signedCalls'],
-  ...['storedTask', 'verifiedSigners', 'closed', 'askedCallIds', 'repeatedFieldError', 'untrustedSchema'],
+  ...['storedTask', 'verifiedSigners', 'askedCallIds', 'repeatedFieldError', 'untrustedSchema'],
 ];
 const PARTICIPLE =
   /^([a-z]+ed|told|made|shown|left|given|said|sent|kept|held|known|taken|seen|found|built)(?=[A-Z0-9]|$)/;

@@ -48,7 +48,10 @@ describe('behind a transaction pooler', () => {
     });
     const sent = await one.sendMessage({ message: said('wait'), configuration: { returnImmediately: true } });
     if (sent.task === undefined) throw new Error('The agent answers with a task');
-    const states = statesOf(two.subscribeToTask(sent.task.id));
+    const stream = two.subscribeToTask(sent.task.id);
+    // A subscription that begins after the cancel finds the task ended.
+    await stream.next();
+    const states = statesOf(stream);
     await two.cancelTask({ id: sent.task.id });
     expect((await states).at(-1)).toBe('TASK_STATE_CANCELED');
   });

@@ -50,7 +50,10 @@ describe('a server that is used', () => {
     const before = await one.sendMessage({ message: said('before') });
     const waiting = await one.sendMessage({ message: said('wait'), configuration: { returnImmediately: true } });
     if (!(before.task !== undefined && waiting.task !== undefined)) throw new Error('The agent answers with tasks');
-    const states = statesOf(two.subscribeToTask(waiting.task.id));
+    const stream = two.subscribeToTask(waiting.task.id);
+    // A subscription that begins after the fault may find the task ended.
+    await stream.next();
+    const states = statesOf(stream);
     if (fault === 'frozen and thawed') own.freeze();
     else await own.kill();
     const refused = two.getTask({ id: before.task.id }, { retries: 0 } as object);
