@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Fetch, PublicJwk, SignatureOptions, SignatureVerdict } from 'parley-a2a/client';
 import { CliError, usageError } from '../failure/cli-error.js';
-import type { Settings } from '../settings/settings.js';
+import { parseJson, type Settings } from '../settings/settings.js';
 
 /** The result of checking the signatures of a card. */
 export interface CardVerification {
@@ -82,14 +82,6 @@ async function fetchText(url: string, send: Fetch): Promise<string> {
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new CliError('A2ACLI_ERR_UNREACHABLE', `--card-key: ${url} cannot be fetched: ${reason}`, { cause });
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
 

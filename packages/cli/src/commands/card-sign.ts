@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Invocation } from '../command-line/invocation.js';
 import { CliError, usageError } from '../failure/cli-error.js';
+import { parseJson } from '../settings/settings.js';
 
 /** Signs a card with the keys of files, as a server with `cardSigning` does. Prints the card with its signatures. */
 export async function run({ args: [path = ''], settings, output }: Invocation): Promise<number> {
@@ -32,13 +33,5 @@ function textOf(path: string): string {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
     throw new CliError('A2ACLI_ERR_CARD_NOT_FOUND', `${path} cannot be read (${code})`);
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

@@ -226,7 +226,8 @@ export function bytesOf(text: string): number | undefined {
   return Number.isSafeInteger(Math.round(bytes)) ? Math.round(bytes) : undefined;
 }
 
-function parseJson(text: string): unknown {
+/** Parses JSON. `undefined` if it is invalid. */
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
