@@ -2,14 +2,7 @@ import { SecretError } from '../errors/secret-error.js';
 import type { TaskPushNotificationConfig } from '../model/push-notification-config.js';
 import { requirePlain, SecretBox, type SecretPlace } from '../secrets/secret-box.js';
 import type { Logger } from '../telemetry/logger.js';
-import type {
-  ConfigPut,
-  DeliveryClaim,
-  DeliveryClaimRequest,
-  DeliveryClaims,
-  PushStorage,
-  StoredPushConfig,
-} from './push-storage.js';
+import type { ConfigPut, DeliveryClaim, DeliveryClaimRequest, DeliveryClaims, PushStorage } from './push-storage.js';
 import type { Scope } from './task-key.js';
 import type { Acceptance, AcceptOutcome, TaskStorage } from './task-storage.js';
 
@@ -28,7 +21,7 @@ export class SealedConfigs {
    */
   readonly #opened = new Map<string, string>();
   /** The same by stored object: storages in this process return one object until it is replaced. */
-  readonly #openedConfigs = new WeakMap<StoredPushConfig, StoredPushConfig>();
+  readonly #openedConfigs = new WeakMap<Config, Config>();
 
   /** Without keys nothing is encrypted, and reading an encrypted configuration fails. */
   constructor(storage: TaskStorage, { keys, logger }: { readonly keys: readonly string[]; readonly logger: Logger }) {
@@ -61,14 +54,8 @@ export class SealedConfigs {
   }
 
   async config(...[scope, taskId, id]: Parameters<PushStorage['config']>): ReturnType<PushStorage['config']> {
-    const stored = await this.#storage.push.config(scope, taskId, id);
-    if (stored === undefined) return undefined;
-    let config = this.#openedConfigs.get(stored);
-    if (config === undefined) {
-      config = await this.#open(scope, stored);
-      this.#openedConfigs.set(stored, config);
-    }
-    return config;
+    const config = await this.#storage.push.config(scope, taskId, id);
+    return config && this.#open(scope, config);
   }
 
   async configs(...call: Parameters<PushStorage['configs']>): ReturnType<PushStorage['configs']> {
@@ -102,17 +89,21 @@ export class SealedConfigs {
       : changedSecrets(scope, config, (text, place) => box.seal(text, place));
   }
 
-  #open<Kind extends Config>(scope: Scope, config: Kind): Promise<Kind> {
-    return changedSecrets(scope, config, async (text, place) => {
+  async #open<Kind extends Config>(scope: Scope, config: Kind): Promise<Kind> {
+    const known = this.#openedConfigs.get(config);
+    if (known !== undefined) return known as Kind;
+    const opened = await changedSecrets(scope, config, async (text, place) => {
       if (this.#box === undefined) return requirePlain(text);
       const key = JSON.stringify([text, place]);
-      const known = this.#opened.get(key);
-      if (known !== undefined) return known;
+      const plainText = this.#opened.get(key);
+      if (plainText !== undefined) return plainText;
       const plain = await this.#box.open(text, place);
       if (this.#opened.size >= MOST_OPENED) this.#opened.clear();
       this.#opened.set(key, plain);
       return plain;
     });
+    this.#openedConfigs.set(config, opened);
+    return opened;
   }
 }
 
