@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { firstMinutesBound } from '../support/first-minutes.js';
 import { StartedServer } from './started-server.js';
 
@@ -17,7 +17,10 @@ const ROUNDS = 2;
 
 /** Takes a minute, and packages of the registry. */
 describe.runIf(process.env.TEST_LONG !== undefined)('npm start in a clone', { timeout: 900_000 }, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'parley-cold-'));
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'parley-cold-'));
+  });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   async function clone(name: string): Promise<string> {
