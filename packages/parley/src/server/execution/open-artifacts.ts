@@ -55,6 +55,11 @@ export class OpenArtifacts {
     this.#form = form;
   }
 
+  /** Bytes of the chunk that is held back. */
+  get heldBytes(): number {
+    return this.#held?.bytes ?? 0;
+  }
+
   /** Adds an update. Returns whether it is held back: then call `look` every `HELD_CHUNK_LOOK_MS`. */
   take(event: ArtifactEvent, bytes: number): boolean {
     const { artifact, append, lastChunk } = event.artifactUpdate;

@@ -107,7 +107,7 @@ export class TurnLog implements ArtifactLog {
     if (this.pending.records.length + this.#early.length >= overrunEvents) return 'too fast';
     if (this.#bytes + bytes <= limit) return undefined;
     // Replaced artifacts no longer count.
-    if (this.#builder) this.#bytes = taskBytes(this.#builder.view());
+    if (this.#builder) this.#bytes = taskBytes(this.#builder.view()) + (this.#artifacts?.heldBytes ?? 0);
     return this.#bytes + bytes > limit ? 'too large' : undefined;
   }
 
