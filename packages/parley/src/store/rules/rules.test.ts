@@ -6,6 +6,7 @@ import { decideCancel, decideDelete } from './decide-cancel.js';
 import { keyStanding } from './decide-key.js';
 import { claimedBy, isClaimable, releasedCounts, renewedHolder } from './decide-lease.js';
 import { type Holder, isHeld, isRunning, type TaskHead, waitingIn } from './task-head.js';
+import { arrivalAt, nextPlace, oldestWaits, PLACES_PER_MS } from './turn-place.js';
 
 const LEASE = { node: 'here', leaseMs: 10 };
 const TASK = { scope: { agent: 'a', tenant: '', owner: null }, id: 't' };
@@ -207,6 +208,28 @@ describe('a held turn', () => {
       'running',
       'deleted',
     ]);
+  });
+});
+
+describe('the place of a turn', () => {
+  it('is behind all others, and has the time of arrival', () => {
+    const now = 1_800_000_000_000;
+    const first = nextPlace(0, now);
+    expect(arrivalAt(first)).toBe(now);
+    expect(nextPlace(first, now)).toBe(first + 1);
+    expect(nextPlace(first, now - 1_000)).toBe(first + 1);
+    expect(arrivalAt(first + PLACES_PER_MS - 1)).toBe(now);
+    expect(arrivalAt(first + PLACES_PER_MS)).toBe(now + 1);
+  });
+
+  it('has no time if there is none, or if an old version made it', () => {
+    for (const place of [undefined, null, 0, 1, 2 ** 40 - 1]) expect(arrivalAt(place)).toBeUndefined();
+    expect(arrivalAt(2 ** 40)).toBe(2 ** 40 / PLACES_PER_MS);
+  });
+
+  it('gives the ages of the oldest work, never below 0', () => {
+    expect(oldestWaits({ arrived: 70, due: 110 }, 100)).toEqual({ oldestWaitMs: 30, oldestDueMs: 0 });
+    expect(oldestWaits({ arrived: null, due: undefined }, 100)).toEqual({});
   });
 });
 
