@@ -248,3 +248,22 @@ describe('a process whose clock is wrong', () => {
     expect(sent.task?.status.timestamp).toBe(new Date(replicas.clock.now()).toISOString());
   });
 });
+
+it('tasks that wait too long end after an outage, which the log names', async () => {
+  const replicas = new Replicas();
+  const { clock, memory } = replicas;
+  const limits = { waitingExpiryMs: 60_000, expiryCheckMs: 1_000 };
+  const one = await replicas.boot((_context, events) => events.inputRequired('what?'), { limits });
+  const sent = send(one.handler);
+  await clock.settle();
+  const { abandoned } = memory;
+  memory.abandoned = () => Promise.reject(new StorageError('The connection is lost'));
+  await clock.advance(65_000);
+  const faults = one.logger.lines.filter(({ message: text }) => text === 'expiring waiting tasks failed');
+  expect(faults.length).toBeGreaterThan(60);
+  expect(faults[0]?.fields).toEqual({ error: new StorageError('The connection is lost') });
+  memory.abandoned = abandoned;
+  await clock.advance(2_000);
+  const { id = '' } = sent.task ?? {};
+  expect((await one.handler.getTask({ id }, call())).status.state).toBe('TASK_STATE_FAILED');
+});
