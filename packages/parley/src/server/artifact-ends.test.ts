@@ -278,6 +278,14 @@ describe('chunks', () => {
     });
     expect(late.updates).toEqual(['a 1', 'a! 1']);
     expect(late.task.artifacts).toEqual([{ artifactId: 'a', parts: [{ text: '1' }], metadata: { tokens: 3 } }]);
+    const slow = await run(async (events, clock) => {
+      await events.artifact('1', { artifactId: 'a' });
+      await tick(clock, 5_000);
+      await events.append('a', '2');
+      await events.append('a', '', closing);
+      await events.complete();
+    });
+    expect(slow.updates).toEqual(['a 1', 'a+! 2']);
     const again = await run(async (events) => {
       await events.artifact('1', { artifactId: 'a', lastChunk: true });
       await events.working();
