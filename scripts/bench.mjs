@@ -10,10 +10,10 @@ const SUITES = ['cluster', 'growth', 'workers'];
 
 await main(async () => {
   await ensureInstalled();
-  await build();
   const args = process.argv.slice(2);
   const folder = SUITES.includes(args[0]) ? args.shift() : '';
   const script = join(root, 'benchmarks/dist', folder, 'main.js');
+  if (!args.includes('--help') || !existsSync(script)) await build();
   if (!existsSync(script)) throw new CommandFailed('There are no benchmarks to run');
   return (await runOwn([script, ...args])).code;
 });

@@ -6,6 +6,7 @@ import { main, runOwn } from './processes.mjs';
 
 await main(async () => {
   await ensureInstalled();
-  await build();
-  return (await runOwn(['test/chaos/run.mjs', ...process.argv.slice(2)], { env: { TEST_LONG: '1' } })).code;
+  const args = process.argv.slice(2);
+  if (!args.includes('--help')) await build();
+  return (await runOwn(['test/chaos/run.mjs', ...args], { env: { TEST_LONG: '1' } })).code;
 });
