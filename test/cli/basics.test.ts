@@ -139,7 +139,7 @@ describe('CONFIG_001, CONFIG_002: settings', () => {
 });
 
 describe('CLI_002: completion', () => {
-  function completed(line: string): string[] {
+  function completionsOf(line: string): string[] {
     const words = line.split(' ');
     const script = [
       `source <(${process.execPath} ${PARLEY} completion bash)`,
@@ -154,11 +154,11 @@ describe('CLI_002: completion', () => {
   }
 
   it('bash completes commands, groups and flags', () => {
-    expect(completed('parley se')).toEqual(['send', 'serve']);
-    expect(completed('parley task push-config ')).toEqual(expect.arrayContaining(['create', 'get', 'list', 'delete']));
-    expect(completed('parley db ')).toEqual(expect.arrayContaining(['status', 'migrate', 'vacuum', 'retention']));
-    expect(completed('parley db vacuum --da')).toEqual(['--database']);
-    expect(completed('parley serve --host 127.0.0.1 --ec')).toEqual(['--echo']);
+    expect(completionsOf('parley se')).toEqual(['send', 'serve']);
+    expect(completionsOf('parley task push-config ')).toEqual(expect.arrayContaining(['create', 'get', 'list', 'delete']));
+    expect(completionsOf('parley db ')).toEqual(expect.arrayContaining(['status', 'migrate', 'vacuum', 'retention']));
+    expect(completionsOf('parley db vacuum --da')).toEqual(['--database']);
+    expect(completionsOf('parley serve --host 127.0.0.1 --ec')).toEqual(['--echo']);
   });
 
   it.each(['zsh', 'fish'])('there is a script for %s that knows every command', async (shell) => {

@@ -17,7 +17,7 @@ function file(name: string, content: string): string {
 const partsOf = ({ body }: RecordedRequest | undefined = {} as RecordedRequest) =>
   (body.params.message as { parts: unknown[] }).parts;
 
-async function sentBy(args: readonly string[], input?: string): Promise<RecordedRequest> {
+async function requestOf(args: readonly string[], input?: string): Promise<RecordedRequest> {
   await using agent = await RecordingAgent.start();
   const { code, stderr } = await parley(['send', '-a', agent.url, ...args], input === undefined ? {} : { input });
   expect(stderr).toBe('');
@@ -43,7 +43,7 @@ describe('what is sent', () => {
       '--file',
       'https://example.com/x.png?y=1',
     ];
-    expect(partsOf(await sentBy(args, '[1,2]'))).toEqual([
+    expect(partsOf(await requestOf(args, '[1,2]'))).toEqual([
       { text: 'first' },
       { data: { n: 1 } },
       { text: 'second' },
@@ -67,7 +67,7 @@ describe('what is sent', () => {
       '--data',
       '{"a":1}',
     ];
-    expect(partsOf(await sentBy(args))).toMatchObject([
+    expect(partsOf(await requestOf(args))).toMatchObject([
       { filename: 'again.csv', mediaType: 'text/x-special' },
       { text: '# hi', mediaType: 'text/markdown' },
       { data: { a: 1 } },
@@ -81,23 +81,23 @@ describe('what is sent', () => {
   });
 
   it('the message can come from standard input, and part flags have other names too', async () => {
-    expect(partsOf(await sentBy(['-'], 'from stdin'))).toEqual([{ text: 'from stdin' }]);
-    expect(partsOf(await sentBy(['--text-part', 'a', '--data-part', '{"b":1}']))).toEqual([
+    expect(partsOf(await requestOf(['-'], 'from stdin'))).toEqual([{ text: 'from stdin' }]);
+    expect(partsOf(await requestOf(['--text-part', 'a', '--data-part', '{"b":1}']))).toEqual([
       { text: 'a' },
       { data: { b: 1 } },
     ]);
   });
 
   it('INTERACT_001, INTERACT_002, INTERACT_003: ids are those that were given, and no other is made up', async () => {
-    expect((await sentBy(['x'])).body.params.message).not.toHaveProperty('taskId');
-    expect((await sentBy(['x'])).body.params.message).not.toHaveProperty('contextId');
-    expect((await sentBy(['x', '--context-id', 'c-9'])).body.params.message).toMatchObject({ contextId: 'c-9' });
-    const both = await sentBy(['x', '--task-id', 't-9', '--context-id', 'c-9']);
+    expect((await requestOf(['x'])).body.params.message).not.toHaveProperty('taskId');
+    expect((await requestOf(['x'])).body.params.message).not.toHaveProperty('contextId');
+    expect((await requestOf(['x', '--context-id', 'c-9'])).body.params.message).toMatchObject({ contextId: 'c-9' });
+    const both = await requestOf(['x', '--task-id', 't-9', '--context-id', 'c-9']);
     expect(both.body.params.message).toMatchObject({ taskId: 't-9', contextId: 'c-9' });
   });
 
   it('metadata goes into the payload, service parameters into headers', async () => {
-    const { body, headers } = await sentBy([
+    const { body, headers } = await requestOf([
       'x',
       '--metadata',
       '{"k":[1]}',
@@ -118,7 +118,7 @@ describe('what is sent', () => {
   });
 
   it('TX_003: the tenant of the interface is sent as declared, and none where none is', async () => {
-    expect((await sentBy(['x'])).body.params).not.toHaveProperty('tenant');
+    expect((await requestOf(['x'])).body.params).not.toHaveProperty('tenant');
     const tenanted = (url: string) => ({
       supportedInterfaces: [
         { url: `${url}/rpc`, protocolBinding: 'JSONRPC', protocolVersion: '1.0', tenant: 'acme/1' },
@@ -132,7 +132,7 @@ describe('what is sent', () => {
 
   it('--request-payload is the whole request', async () => {
     const payload = { message: { messageId: 'mine', role: 'ROLE_USER', parts: [{ text: 'x' }] }, metadata: { a: 1 } };
-    const { body } = await sentBy(['--request-payload', JSON.stringify(payload)]);
+    const { body } = await requestOf(['--request-payload', JSON.stringify(payload)]);
     expect(body.params).toMatchObject(payload);
     const wrong = await parley(['send', '-a', 'localhost:9', '--request-payload', '{}', '--text', 'x']);
     expect(wrong.stderr).toMatch(/--text has no place beside it/);

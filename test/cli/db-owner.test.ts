@@ -30,7 +30,7 @@ function bytesBelow(path: string): string {
 }
 
 /** A database and a file store with the data of two owners. */
-async function filled({ tasks = 3 } = {}) {
+async function fillPlaces({ tasks = 3 } = {}) {
   places += 1;
   const path = files.fresh();
   const store = join(folder.path, `store-${places}`);
@@ -72,7 +72,7 @@ async function filled({ tasks = 3 } = {}) {
 const bytesAreGone = (contents: string) => foundIn(contents, 'm4rk-of-ada');
 
 it('db erase shows with --dry-run what would go, and erases it with a record before and after', async () => {
-  const { contents, args } = await filled();
+  const { contents, args } = await fillPlaces();
   const audit = join(folder.path, 'audit.jsonl');
   const dry = await parleyJson(['db', 'erase', ...args, '--dry-run']);
   expect(dry).toEqual({ scopes: 1, tasks: 3, openTasks: 3, idempotencyKeys: 0, files: 1, uploads: 0, dryRun: true });
@@ -101,7 +101,7 @@ it('db erase shows with --dry-run what would go, and erases it with a record bef
 });
 
 it('db erase asks for a confirmation, and refuses without a terminal', async () => {
-  const { contents, args } = await filled();
+  const { contents, args } = await fillPlaces();
   const { code, stderr } = await parley(['db', 'erase', ...args], { input: `${ADA}\n` });
   expect(code).toBe(2);
   expect(stderr).toContain('--yes confirms');
@@ -115,7 +115,7 @@ it('db erase asks for a confirmation, and refuses without a terminal', async () 
 });
 
 it('db erase of an id that nobody has says how ids look, and the narrowing flags hold', async () => {
-  const { args, places: where, contents } = await filled();
+  const { args, places: where, contents } = await fillPlaces();
   const unknown = await parley(['db', 'erase', '--owner', 'm4rk-of-ada', ...where, '--yes']);
   expect(unknown.stderr).toContain('such as apikey|ada');
   for (const only of [
@@ -130,7 +130,7 @@ it('db erase of an id that nobody has says how ids look, and the narrowing flags
 });
 
 it('db erase and db export name the functions of the server that holds the file', async () => {
-  const { path, args } = await filled();
+  const { path, args } = await fillPlaces();
   const storage = await files.open(systemClock, { path });
   try {
     for (const command of [
@@ -148,7 +148,7 @@ it('db erase and db export name the functions of the server that holds the file'
 });
 
 it('db erase goes on where a killed one has stopped', async () => {
-  const { path, args, contents } = await filled({ tasks: 3_000 });
+  const { path, args, contents } = await fillPlaces({ tasks: 3_000 });
   const size = () => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
   const running = new RunningParley(['db', 'erase', ...args, '--yes']);
   while (running.process.exitCode === null && size() === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -161,7 +161,7 @@ it('db erase goes on where a killed one has stopped', async () => {
 }, 60_000);
 
 it('db export writes all records and bytes, for this user only, and masks the secrets of webhooks', async () => {
-  const { args } = await filled();
+  const { args } = await fillPlaces();
   const to = join(folder.path, 'export');
   expect(await parleyJson(['db', 'export', ...args, '--to', to])).toEqual({
     ...{ tasks: 3, pushNotificationConfigs: 1, idempotencyKeys: 0, files: 1, to },
@@ -190,7 +190,7 @@ it('db export writes all records and bytes, for this user only, and masks the se
 });
 
 it('db export replaces nothing but an earlier export, and follows no symbolic link', async () => {
-  const { args } = await filled();
+  const { args } = await fillPlaces();
   const run = (to: string, ...more: string[]) => parley(['db', 'export', ...args, '--to', to, ...more]);
   const other = join(folder.path, 'precious');
   mkdirSync(other);

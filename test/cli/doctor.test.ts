@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EmptyFolder, parley, parleyJson, ServedAgent } from './parley.js';
 
-async function listening(answer: RequestListener): Promise<{ readonly server: Server; readonly port: number }> {
+async function listen(answer: RequestListener): Promise<{ readonly server: Server; readonly port: number }> {
   const server = createServer(answer);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return { server, port: (server.address() as AddressInfo).port };
@@ -25,7 +25,7 @@ describe('parley doctor', () => {
   });
 
   it('names a port in use, and another one to take', async () => {
-    const { server, port } = await listening((_, response) => response.end());
+    const { server, port } = await listen((_, response) => response.end());
     const { code, stdout } = await parley(['doctor', '--port', String(port)]);
     server.close();
     expect(code).toBe(0);
@@ -92,7 +92,7 @@ describe('parley doctor', () => {
 
   it('sees that the clocks differ', async () => {
     await using agent = await ServedAgent.start(['serve', '--echo']);
-    const { server, port } = await listening(async (request, response) => {
+    const { server, port } = await listen(async (request, response) => {
       const body: Buffer[] = [];
       for await (const piece of request) body.push(piece as Buffer);
       const { method = 'GET', url = '', headers } = request;

@@ -13,7 +13,7 @@ function file(name: string, content: string): string {
   return path;
 }
 
-const failing = (code: number, reason: string, message = 'no'): Answer => {
+const errorAnswer = (code: number, reason: string, message = 'no'): Answer => {
   const data = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason, domain: 'a2a-protocol.org' }];
   return () => ({ body: { jsonrpc: '2.0', id: 1, error: { code, message, data } } });
 };
@@ -26,7 +26,7 @@ describe('EXIT_001, OUT_004: failures', () => {
     ['ContentTypeNotSupportedError', -32005, 'CONTENT_TYPE_NOT_SUPPORTED', 1],
     ['InvalidParamsError', -32602, 'INVALID_PARAMS', 1],
   ])('%s of the agent is called so', async (code, number, reason, exit) => {
-    await using agent = await RecordingAgent.start({ answer: failing(number, reason, 'as the agent says') });
+    await using agent = await RecordingAgent.start({ answer: errorAnswer(number, reason, 'as the agent says') });
     const { code: ended, stdout } = await parley(['send', '-a', agent.url, 'x', '-o', 'json']);
     expect(JSON.parse(stdout)).toEqual({
       error: { code, message: 'as the agent says', hint: expect.any(String), a2aCode: String(number) },
@@ -35,7 +35,7 @@ describe('EXIT_001, OUT_004: failures', () => {
   });
 
   it('INTERACT_002: a refused task id is the protocol error, points at --debug, and starts nothing new', async () => {
-    await using agent = await RecordingAgent.start({ answer: failing(-32001, 'TASK_NOT_FOUND') });
+    await using agent = await RecordingAgent.start({ answer: errorAnswer(-32001, 'TASK_NOT_FOUND') });
     const { code, stderr } = await parley(['send', '-a', agent.url, '--task-id', 'gone', 'x']);
     expect(code).toBe(1);
     expect(stderr).toMatch(/TaskNotFoundError.*\n.*--debug/);
@@ -45,7 +45,7 @@ describe('EXIT_001, OUT_004: failures', () => {
   it('VER_002: an extension that the agent requires is named, and declared where that is asked for', async () => {
     const uri = 'https://example.com/ext/v1';
     const card = { capabilities: { extensions: [{ uri, required: true }] } };
-    const refuses = failing(-32008, 'EXTENSION_SUPPORT_REQUIRED');
+    const refuses = errorAnswer(-32008, 'EXTENSION_SUPPORT_REQUIRED');
     const message = { messageId: 'a', role: 'ROLE_AGENT', parts: [{ text: 'heard' }] };
     const answer: Answer = (request) =>
       request.headers['a2a-extensions'] === uri ? result({ message }) : refuses(request);

@@ -31,7 +31,7 @@ const copier: AgentExecutor['execute'] = async (context, events) => {
 };
 
 /** A server with files behind a proxy. */
-async function serving(cut: Cut) {
+async function serveFiles(cut: Cut) {
   const port = await freePort();
   const proxy = await CuttingProxy.open(port, cut);
   const store = directoryFileStore({ path: join(folder.path, 'store') });
@@ -51,7 +51,7 @@ it.each([
   ['the upload is cut twice', { at: 4_000_000, times: 2 }],
   ['the download is cut', { at: MARK, times: 1 }],
 ])('a large file goes to an agent and comes back if %s', async (_, cut) => {
-  await using agent = await serving(cut);
+  await using agent = await serveFiles(cut);
   const file = join(folder.path, 'film.bin');
   const sent = await parley(['send', 'Copy it', '--file', file, '-a', agent.proxy.url, '-o', 'json']);
   expect(sent.code).toBe(0);
@@ -66,7 +66,7 @@ it.each([
 });
 
 it.for(terminalCases())('the progress of an upload and a download is shown on a terminal', async () => {
-  await using agent = await serving({ at: MARK, times: 0 });
+  await using agent = await serveFiles({ at: MARK, times: 0 });
   const file = join(folder.path, 'film.bin');
   await using sending = new PseudoTerminal(['send', 'Copy it', '--file', file, '-a', agent.proxy.url]);
   await sending.shows(/film\.bin: [\d.]+ \w+ of 12\.0 MB/);
@@ -79,7 +79,7 @@ it.for(terminalCases())('the progress of an upload and a download is shown on a 
 });
 
 it('an upload goes on in the next run after the first one was killed', async () => {
-  await using agent = await serving({ at: MARK, times: 0 });
+  await using agent = await serveFiles({ at: MARK, times: 0 });
   const file = join(folder.path, 'film.bin');
   const XDG_CONFIG_HOME = join(folder.path, 'config');
   const notes = () => readFileSync(join(XDG_CONFIG_HOME, 'a2a-cli', 'uploads.json'), 'utf8');
@@ -103,7 +103,7 @@ it('an upload goes on in the next run after the first one was killed', async () 
 });
 
 it('an upload begins anew if the server has forgotten it, or the file has changed', async () => {
-  await using agent = await serving({ at: MARK, times: 0 });
+  await using agent = await serveFiles({ at: MARK, times: 0 });
   const file = join(folder.path, 'film.bin');
   const XDG_CONFIG_HOME = join(folder.path, 'config');
   const send = ['send', 'Copy it', '--file', file, '-a', agent.proxy.url];

@@ -67,7 +67,7 @@ describe('a message to a task that goes on', () => {
     const { stdout } = await parley(await args());
     expect(stdout).toMatch(/Former text\..*New text\./s);
     const lines = await parley([...(await args()), '--stream', '-o', 'jsonl']);
-    expect(textOf(folded(lines.stdout))).toMatch(/Former text\..*New text\./s);
+    expect(textOf(foldLines(lines.stdout))).toMatch(/Former text\..*New text\./s);
   });
 
   it('shows what came after an authorization, and nothing again', async () => {
@@ -143,7 +143,7 @@ async function cutAgent({ keepsEvents, at }: { readonly keepsEvents: boolean; re
 const WORDS = NAMES.map((name) => [0, 1, 2, 3].map((at) => `${name}${at}`));
 
 /** The task of lines of JSON: a task takes the place of all lines before it. */
-function folded(lines: string): Task {
+function foldLines(lines: string): Task {
   const parts = new Map<string, Task['artifacts'] extends readonly (infer One)[] | undefined ? One : never>();
   let task: Task | undefined;
   for (const line of lines.trim().split('\n')) {
@@ -211,7 +211,7 @@ describe.each([
     three?.resolve();
     const { stdout, stderr } = await sent.ended;
     expect(stderr).toContain('Connection lost');
-    const { artifacts = [] } = folded(stdout);
+    const { artifacts = [] } = foldLines(stdout);
     expect(artifacts.map((artifact) => textOf(artifact).replaceAll('\n', ''))).toEqual(
       WORDS.map((words) => words.join('-')),
     );

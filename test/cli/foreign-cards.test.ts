@@ -11,7 +11,7 @@ afterAll(() => folder[Symbol.dispose]());
 const message = { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text: 'heard' }] };
 
 /** An agent that answers messages, and has this document at a path. */
-function serving(path: string, document: (stub: StubAgent) => StubAnswer): Promise<StubAgent> {
+function serveDocument(path: string, document: (stub: StubAgent) => StubAnswer): Promise<StubAgent> {
   return StubAgent.start(({ method, url }, stub) => {
     if (method === 'POST') return result({ message });
     return url === path ? document(stub) : { status: 404 };
@@ -37,7 +37,7 @@ const plain = (members: object = {}) => ({
 
 describe('the url of a card that does not end in .json', () => {
   it.each(['/a2a/v1/card', '/agents/5'])('%s is taken by card get and send', async (path) => {
-    await using stub = await serving(path, (own) => ({ body: own.card() }));
+    await using stub = await serveDocument(path, (own) => ({ body: own.card() }));
     const reference = stub.url + path;
     expect(await parleyJson(['card', 'get', reference])).toMatchObject({ name: 'Stub' });
     const sent = await parley(['send', 'x', '-a', reference]);
@@ -54,7 +54,7 @@ describe('a document that is no card is A2ACLI_ERR_CARD_INVALID, with 1', () => 
     ['a list', '[]', /is a list/],
   ])('%s', async (_, body, says) => {
     for (const path of [CARD, '/card.json', '/a2a/v1/card']) {
-      await using stub = await serving(path, () => ({ body }));
+      await using stub = await serveDocument(path, () => ({ body }));
       const reference = path === CARD ? stub.url : stub.url + path;
       for (const args of [
         ['card', 'get', reference],
@@ -135,7 +135,7 @@ describe('card get is tolerant, and --validate is strict', () => {
       id: { openIdConnectSecurityScheme: {} },
       device: { type: 'oauth2', flows: { deviceCode: {} } },
     };
-    await using stub = await serving(CARD, (own) => ({ body: { ...own.card(), securitySchemes } }));
+    await using stub = await serveDocument(CARD, (own) => ({ body: { ...own.card(), securitySchemes } }));
     const { code, stderr } = await parley(['auth', 'login', '-a', stub.url, '--client-id', 'c']);
     expect(stderr).toMatch(/A2ACLI_ERR_USAGE: the card has no OAuth or OpenID Connect scheme/);
     expect(code).toBe(2);

@@ -5,7 +5,7 @@ import { RunningParley, ServedAgent } from './parley.js';
 import { RecordingAgent } from './recording-agent.js';
 
 /** Attacks a listener of the tool; it answers afterwards and ends in order on a signal. */
-async function outlives(running: RunningParley, url: string): Promise<void> {
+async function attackListener(running: RunningParley, url: string): Promise<void> {
   await attackRequestLines(Number(new URL(url).port));
   expect((await fetch(url)).status).toBeGreaterThan(0);
   const { code, stderr } = await running.stop();
@@ -20,19 +20,19 @@ describe('no request line ends a listener:', () => {
     ['demo-server', ['demo-server', '--quiet']],
   ])('%s', async (_, args) => {
     await using agent = await ServedAgent.start(args);
-    await outlives(agent.running, agent.url);
+    await attackListener(agent.running, agent.url);
   });
 
   it('serve --proxy', async () => {
     await using agent = await RecordingAgent.start();
     await using proxy = await ServedAgent.start(['serve', '--proxy', agent.url, '--traffic-log', '/dev/null']);
-    await outlives(proxy.running, proxy.url);
+    await attackListener(proxy.running, proxy.url);
   });
 
   it('push receive', async () => {
     await using running = new RunningParley(['push', 'receive', '--port', '0']);
     const url = await running.told(/^Webhook: (\S+)$/m);
-    await outlives(running, url);
+    await attackListener(running, url);
   });
 });
 

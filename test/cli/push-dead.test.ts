@@ -34,7 +34,7 @@ afterAll(async () => {
 });
 
 /** Runs a server on the database while a test talks to it. */
-async function served(work: (server: ReturnType<typeof createA2AServer>, url: string) => Promise<void>) {
+async function withServer(work: (server: ReturnType<typeof createA2AServer>, url: string) => Promise<void>) {
   const storage = await files.open(systemClock, { path });
   const agent = { execute: (_: unknown, events: { complete(text: string): Promise<void> }) => events.complete('Done') };
   const server = createA2AServer({ agent, storage, logger: silentLogger, push: { allow: ['127.0.0.1'] } } as never);
@@ -68,7 +68,7 @@ const until = async (isTrue: () => Promise<boolean> | boolean) => {
 
 it('lists, replays and purges what a server has given up', async () => {
   const tasks: string[] = [];
-  await served(async (server, url) => {
+  await withServer(async (server, url) => {
     for (const id of ['one', 'two', 'three']) tasks.push((await send(url, id)).result.task.id);
     await until(async () => (await server.deliveries.list({ standing: 'parked' })).queues.length === 3);
     const busy = await parley(['push', 'dead', 'list', '--database', database]);
@@ -97,7 +97,7 @@ it('lists, replays and purges what a server has given up', async () => {
   );
   expect((await parley(['push', 'dead', 'list', ...on])).stdout).toBe('Total: 0\n');
   status = 204;
-  await served(async () => until(() => bodies.filter((body) => body.includes('COMPLETED')).length === 2));
+  await withServer(async () => until(() => bodies.filter((body) => body.includes('COMPLETED')).length === 2));
   expect(bodies.join()).not.toContain(tasks[1]);
 });
 

@@ -35,7 +35,7 @@ describe('PUSH_002: a webhook on this machine', () => {
   afterAll(() => agent[Symbol.asyncDispose]());
 
   /** A task of that agent that asks a question, and is completed once it is to be notified of. */
-  async function notified(url: string, ...flags: readonly string[]): Promise<Task> {
+  async function notifyTask(url: string, ...flags: readonly string[]): Promise<Task> {
     const { task } = await parleyJson<{ task: Task }>(['send', '-a', agent.url, 'ask']);
     const created = await parley(['task', 'push-config', 'create', task.id, '-a', agent.url, '--url', url, ...flags]);
     expect(created.code).toBe(0);
@@ -45,7 +45,7 @@ describe('PUSH_002: a webhook on this machine', () => {
 
   it('shows what an agent of the official SDK delivers, and is ended by Ctrl-C', async () => {
     await using hook = await receiver('--token', 'pl4nted-s3cret-token');
-    const { id, contextId } = await notified(hook.url, '--token', 'pl4nted-s3cret-token');
+    const { id, contextId } = await notifyTask(hook.url, '--token', 'pl4nted-s3cret-token');
     await hook.running.printed(/^State: COMPLETED$/m);
     const { code, stdout, stderr } = await hook.running.stop('SIGINT');
     expect(stdout).toMatch(
@@ -59,7 +59,7 @@ describe('PUSH_002: a webhook on this machine', () => {
 
   it('shows it as the protocol says it, one a line, with -o json', async () => {
     await using hook = await receiver('-o', 'json');
-    const { id } = await notified(hook.url);
+    const { id } = await notifyTask(hook.url);
     await hook.running.printed(/TASK_STATE_COMPLETED/);
     const { stdout } = await hook.running.stop();
     const notifications = stdout

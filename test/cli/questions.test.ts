@@ -42,7 +42,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all(servers.map((server) => server.close({ graceMs: 0 }))));
 
 /** A line with the refusal, an empty line, and the question again. */
-const refused = (field: string) =>
+const refusalOf = (field: string) =>
   new RegExp(`^The answer [^\\n]*\\b${field}\\b[^\\n]*\\n\\n(?:[^\\n]*\\n\\n)?${QUESTION}`, 'm');
 
 describe.each(['tool', 'graph'])('an answer that does not fit, to the question of a %s', (kind) => {
@@ -50,10 +50,10 @@ describe.each(['tool', 'graph'])('an answer that does not fit, to the question o
     const url = urls[kind] ?? '';
     const { id } = (await parleyJson<{ task: Task }>(['send', 'x', '-a', url])).task;
     const reply = (text: string) => parley(['send', text, '--task-id', id, '-a', url]);
-    expect((await reply('two')).stdout).toMatch(refused('seats'));
-    expect((await reply('{"seats":2}')).stdout).toMatch(refused('row'));
+    expect((await reply('two')).stdout).toMatch(refusalOf('seats'));
+    expect((await reply('{"seats":2}')).stdout).toMatch(refusalOf('row'));
     const { stdout } = await parley(['send', '{"seats":2.5,"row":"front"}', '--stream', '--task-id', id, '-a', url]);
-    expect(stdout).toMatch(refused('seats'));
+    expect(stdout).toMatch(refusalOf('seats'));
     expect((await reply('{"seats":2,"row":"front"}')).stdout).toContain('"seats":2');
   });
 
@@ -65,7 +65,7 @@ describe.each(['tool', 'graph'])('an answer that does not fit, to the question o
     await terminal.shows(/> /);
     terminal.type('two\n');
     expect((await terminal.shows(/The answer .*Which seats/s)).replaceAll('\r', '')).toMatch(
-      new RegExp(refused('seats').source.replace(QUESTION, 'Which seats'), 'm'),
+      new RegExp(refusalOf('seats').source.replace(QUESTION, 'Which seats'), 'm'),
     );
   });
 });

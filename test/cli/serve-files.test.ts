@@ -72,8 +72,8 @@ describe('wrong files', () => {
   it.each([
     ['--audit-file', (path: string) => path, 'the audit log cannot be opened (EISDIR)'],
     ['--secret-keys-file', (path: string) => join(path, 'nowhere'), 'the keys cannot be read (ENOENT)'],
-    ['--secret-keys-file', (path: string) => written(path, '\n'), 'holds no key'],
-    ['--secret-keys-file', (path: string) => written(path, 'pl4nted-s3cret'), '32 bytes in base64 or hex'],
+    ['--secret-keys-file', (path: string) => writeText(path, '\n'), 'holds no key'],
+    ['--secret-keys-file', (path: string) => writeText(path, 'pl4nted-s3cret'), '32 bytes in base64 or hex'],
   ])('%s is refused, and nothing of the file is shown', async (flag, fileIn, problem) => {
     const { code, stdout, stderr } = await parley(['serve', '--echo', '--port', '0', flag, fileIn(folder())]);
     expect(code).not.toBe(0);
@@ -137,7 +137,7 @@ describe('parley serve with variables that have no flag', () => {
   });
 });
 
-function written(folderPath: string, text: string): string {
+function writeText(folderPath: string, text: string): string {
   const path = join(folderPath, 'keys');
   writeFileSync(path, text);
   return path;

@@ -17,7 +17,7 @@ async function statusOf(url: string, headers: Readonly<Record<string, string>> =
   return response.status;
 }
 
-async function created(...args: string[]): Promise<{ readonly key: string; readonly entry: object }> {
+async function createKey(...args: string[]): Promise<{ readonly key: string; readonly entry: object }> {
   const { code, stdout } = await parley(['keys', 'create', ...args, '--output', 'json']);
   expect(code).toBe(0);
   return JSON.parse(stdout);
@@ -26,8 +26,8 @@ async function created(...args: string[]): Promise<{ readonly key: string; reado
 describe('parley keys create', () => {
   it('shows the key once, and keeps its hash', async () => {
     const file = join(folder(), 'keys.json');
-    const ada = await created('ada', '--api-keys-file', file, '--scope', 'read write', '--expires', '90d');
-    const bob = await created('bob', '--api-keys-file', file);
+    const ada = await createKey('ada', '--api-keys-file', file, '--scope', 'read write', '--expires', '90d');
+    const bob = await createKey('bob', '--api-keys-file', file);
     const text = readFileSync(file, 'utf8');
     expect(JSON.parse(text)).toEqual([ada.entry, bob.entry]);
     expect(ada.entry).toMatchObject({ subject: 'ada', scopes: ['read', 'write'], expiresAt: expect.any(String) });
@@ -58,11 +58,11 @@ describe('parley keys create', () => {
 describe('parley serve with API keys', () => {
   it('takes keys of the file, also new ones, beyond loopback', async () => {
     const file = join(folder(), 'keys.json');
-    const ada = await created('ada', '--api-keys-file', file);
+    const ada = await createKey('ada', '--api-keys-file', file);
     await using agent = await ServedAgent.start(['serve', '--echo', '--host', '0.0.0.0', '--api-keys-file', file]);
     const statuses = [await statusOf(agent.url), await statusOf(agent.url, { 'x-api-key': ada.key })];
     expect(statuses).toEqual([401, 200]);
-    const bob = await created('bob', '--api-keys-file', file);
+    const bob = await createKey('bob', '--api-keys-file', file);
     writeFileSync(file, JSON.stringify([bob.entry]));
     await vi.waitFor(async () => expect(await statusOf(agent.url, { 'x-api-key': bob.key })).toBe(200), 60_000);
     expect(await statusOf(agent.url, { 'x-api-key': ada.key })).toBe(401);
@@ -70,7 +70,7 @@ describe('parley serve with API keys', () => {
 
   it('takes keys elsewhere, together with a certificate that a proxy tells, and limits users', async () => {
     const file = join(folder(), 'keys.json');
-    const { key } = await created('ada', '--api-keys-file', file);
+    const { key } = await createKey('ada', '--api-keys-file', file);
     await using agent = await ServedAgent.start([
       ...['serve', '--echo', '--api-keys-file', file, '--api-key-place', 'header:X-Agent-Key'],
       ...['--client-cert-proxy', '127.0.0.1', '--client-cert-format', 'envoy', '--auth-require', 'all'],
@@ -109,7 +109,7 @@ describe('parley serve with API keys', () => {
 
   it('keeps the last keys if a changed file has a member that does not exist', async () => {
     const file = join(folder(), 'keys.json');
-    const ada = await created('ada', '--api-keys-file', file);
+    const ada = await createKey('ada', '--api-keys-file', file);
     await using agent = await ServedAgent.start(['serve', '--echo', '--api-keys-file', file]);
     const eve = {
       subject: 'eve',

@@ -14,7 +14,7 @@ const AGENT = `export default {
 };`;
 
 /** Serves the agent. `send` sends a message, and returns the task as JSON. */
-async function serving(folder: EmptyFolder, args: readonly string[], env = {}) {
+async function serveAgent(folder: EmptyFolder, args: readonly string[], env = {}) {
   const module = join(folder.path, 'agent.mjs');
   writeFileSync(module, AGENT);
   const agent = await ServedAgent.start(['serve', module, ...args], { env });
@@ -28,7 +28,7 @@ it.each([
   ['A2A_TOKEN_BUDGET', [], { A2A_TOKEN_BUDGET: 'task=1000,turn=50' }],
 ])('`parley serve` ends a turn at its budget of tokens: %s', async (_, args, env) => {
   using folder = new EmptyFolder();
-  await using served = await serving(folder, args, env);
+  await using served = await serveAgent(folder, args, env);
   const answer = await served.send('hello');
   expect(answer).toContain('TASK_STATE_FAILED');
   expect(answer).toContain('60 of 50 tokens');
@@ -36,7 +36,7 @@ it.each([
 
 it('`parley serve` ends a task at its budget of tokens, which its turns share', async () => {
   using folder = new EmptyFolder();
-  await using served = await serving(folder, ['--token-budget', 'task=150', '--token-budget', 'turn=100']);
+  await using served = await serveAgent(folder, ['--token-budget', 'task=150', '--token-budget', 'turn=100']);
   const id = /"id":\s*"([^"]+)"/.exec(await served.send('ask'))?.[1] ?? '';
   expect(await served.send('ask', '--task-id', id)).toContain('TASK_STATE_INPUT_REQUIRED');
   const last = await served.send('ask', '--task-id', id);
@@ -51,7 +51,7 @@ it('`parley serve` ends the turns of one user at the budget of the day, and not 
   const keyOf = async (user: string) =>
     (await parleyJson<{ readonly key: string }>(['keys', 'create', user, '--api-keys-file', keys])).key;
   const [ann, bob] = [await keyOf('ann'), await keyOf('bob')];
-  await using served = await serving(folder, ['--token-budget', 'ownerPerDay=100', '--api-keys-file', keys]);
+  await using served = await serveAgent(folder, ['--token-budget', 'ownerPerDay=100', '--api-keys-file', keys]);
   const by = (key: string) => served.send('hello', '--svc-param', `x-api-key:${key}`);
   expect(await by(ann)).toContain('TASK_STATE_COMPLETED');
   // A turn may exceed the budget by one call of a model. The next one makes none.

@@ -147,9 +147,9 @@ describe('signed cards', () => {
 
   it.each<readonly [string, () => string, RegExp]>([
     ['is not there', () => join(folder.path, 'none.json'), /none\.json cannot be read/],
-    ['is no key', () => written('{"a":1}'), /is neither a JSON Web Key nor a key set/],
-    ['is no JSON', () => written('-----BEGIN'), /is neither a JSON Web Key nor a key set/],
-    ['has no name', () => written('{"kty":"EC"}'), /keys\[0\] needs a kid/],
+    ['is no key', () => writeText('{"a":1}'), /is neither a JSON Web Key nor a key set/],
+    ['is no JSON', () => writeText('-----BEGIN'), /is neither a JSON Web Key nor a key set/],
+    ['has no name', () => writeText('{"kty":"EC"}'), /keys\[0\] needs a kid/],
     ['comes without TLS', () => 'http://keys.example/jwks.json', /is not https/],
   ])('a key that %s is a fault of the command line', async (_, key, message) => {
     const { code, stderr } = await parley(['card', 'get', signed.url, '--card-key', key()]);
@@ -157,7 +157,7 @@ describe('signed cards', () => {
     expect(code).toBe(2);
   });
 
-  function written(text: string): string {
+  function writeText(text: string): string {
     const path = join(folder.path, 'key.json');
     writeFileSync(path, text);
     return path;

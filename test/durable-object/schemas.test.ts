@@ -28,7 +28,7 @@ it('each version of the tables has a fixture', () => {
 });
 
 it.each(VERSIONS)(
-  'an object of version %i keeps all that it has, and gets the tables of a new one',
+  'an object of version %i keeps its rows, and gets the tables of a new one',
   async (version) => {
     const answer = await fetch(new URL('/check', base), {
       method: 'POST',

@@ -32,20 +32,20 @@ export function pythonOfAgent(): string | undefined {
 export function agentKinds(): readonly AgentKind[] {
   const python = pythonOfAgent();
   return [
-    { name: 'Parley', start: () => started(process.execPath, [PARLEY, 'demo-server', '--port', '0', '--quiet']) },
-    { name: '@a2a-js/sdk', start: () => started(process.execPath, [at('javascript-agent.ts')]) },
-    ...(python === undefined ? [] : [{ name: 'a2a-sdk', start: () => started(python, [at('python_agent.py')]) }]),
+    { name: 'Parley', start: () => startAgent(process.execPath, [PARLEY, 'demo-server', '--port', '0', '--quiet']) },
+    { name: '@a2a-js/sdk', start: () => startAgent(process.execPath, [at('javascript-agent.ts')]) },
+    ...(python === undefined ? [] : [{ name: 'a2a-sdk', start: () => startAgent(python, [at('python_agent.py')]) }]),
   ];
 }
 
-async function started(command: string, args: readonly string[]): Promise<LiveAgent> {
+async function startAgent(command: string, args: readonly string[]): Promise<LiveAgent> {
   const { PATH = '' } = process.env;
   const child = spawn(command, args, { env: { PATH, NODE_NO_WARNINGS: '1' }, stdio: ['ignore', 'pipe', 'pipe'] });
   const end = () => child.kill('SIGKILL');
   process.once('exit', end);
   child.once('exit', () => process.off('exit', end));
   return {
-    url: await announced(child),
+    url: await readUrl(child),
     [Symbol.asyncDispose]: async () => {
       if (child.exitCode !== null || child.signalCode !== null) return;
       const ended = once(child, 'exit');
@@ -55,7 +55,7 @@ async function started(command: string, args: readonly string[]): Promise<LiveAg
   };
 }
 
-function announced(child: ChildProcess): Promise<string> {
+function readUrl(child: ChildProcess): Promise<string> {
   let said = '';
   return new Promise((resolve, reject) => {
     const read = (chunk: Buffer) => {

@@ -70,17 +70,17 @@ export function reportYaml({ tests, version, date, agents }: ReportInput): strin
     '# Written by test/cli/compliance/write.mjs from a run of the tests; not to be edited.',
     'report:',
     '  tool: parley',
-    `  tool_version: ${quoted(version)}`,
+    `  tool_version: ${quote(version)}`,
     '  language: TypeScript',
     '  repository: "not published yet"',
     '  maintainer: "the maintainers of Parley"',
     '  spec_version: "0.2"',
     '  spec_revision: "2026-08-17"',
     '  a2a_versions: ["1.0"]',
-    `  report_date: ${quoted(date)}`,
-    `  agent_tested: ${quoted(agents.join('; '))}`,
+    `  report_date: ${quote(date)}`,
+    `  agent_tested: ${quote(agents.join('; '))}`,
     '  agent_tck_conformant: unknown',
-    `  transports_covered: [${transportsIn(tests).map(quoted).join(', ')}]`,
+    `  transports_covered: [${transportsIn(tests).map(quote).join(', ')}]`,
     `  tier_claimed: ${tier}`,
     'summary:',
     ...tiers.flatMap((summary, index) => [
@@ -93,23 +93,23 @@ export function reportYaml({ tests, version, date, agents }: ReportInput): strin
       `    tier: ${row.tier}`,
       `    area: ${row.id.replace(/_\d+$/, '')}`,
       '    spec: "0.2"',
-      `    requirement: ${quoted(row.text)}`,
+      `    requirement: ${quote(row.text)}`,
       `    status: ${row.result}`,
-      `    note: ${quoted(row.why)}`,
-      `    evidence: ${quoted(row.evidence.join(', '))}`,
+      `    note: ${quote(row.why)}`,
+      `    evidence: ${quote(row.evidence.join(', '))}`,
     ]),
     'default_001_breakdown:',
     ...Object.entries(DEFAULTS).flatMap(([key, flags]) => [
       `  ${key}:`,
       '    shipped: "yes"',
       '    overridable: "yes"',
-      `    note: ${quoted(flags)}`,
+      `    note: ${quote(flags)}`,
     ]),
     'error_codes:',
     ...LOCAL_CODES.flatMap((code) => [`  A2ACLI_ERR_${code}:`, '    emitted: "yes"', '    note: ""']),
     'attestation:',
     '  reported_by: "the tests of this repository"',
-    `  date: ${quoted(date)}`,
+    `  date: ${quote(date)}`,
     '  statement: "Every pass is a run of the tests named as evidence against the agents named above."',
   ];
   return `${lines.join('\n')}\n`;
@@ -184,6 +184,6 @@ function missingOf(open: readonly Row[]): string {
   ].join('\n');
 }
 
-function quoted(text: string): string {
+function quote(text: string): string {
   return JSON.stringify(text);
 }

@@ -74,7 +74,7 @@ export const KIT_SABOTAGES: Sabotages = {
     'shows another context': events(plays('tck-stream-003'), 'artifactUpdate.contextId', 'another'),
     'breaks off': without(plays('tck-stream-003'), 'end'),
   },
-  'tck-stream-ordering-001: events in the order of the work': { 'swaps two': swapped('tck-stream-ordering-001') },
+  'tck-stream-ordering-001: events in the order of the work': { 'swaps two': swapEvents('tck-stream-ordering-001') },
   'tck-stream-artifact-text: a streamed text artifact': {
     'shows another text': events(plays('tck-stream-artifact-text'), 'artifactUpdate.artifact.parts.0.text', ''),
   },
@@ -86,7 +86,7 @@ export const KIT_SABOTAGES: Sabotages = {
     'names no last one': events(plays('tck-stream-artifact-chunked'), 'artifactUpdate.lastChunk', undefined),
   },
   'test-resubscribe-message-id: a new subscription begins with the task and shows its end': {
-    'leaves the task out': forgetful(),
+    'leaves the task out': dropTask(),
   },
   'GetTask shows the artifacts of a task': {
     'shows none': answers(
@@ -131,7 +131,7 @@ export const KIT_SABOTAGES: Sabotages = {
   'SubscribeToTask of a completed task is UnsupportedOperation': {
     breaks: breaksOver(calls('SubscribeToTask'), 'UNSUPPORTED'),
   },
-  'two subscribers of a task see the same, also if a third one leaves': { 'tells one another end': unfair() },
+  'two subscribers of a task see the same, also if a third one leaves': { 'tells one another end': failThirdSubscriber() },
   'ListTasks filters by context': {
     'leaves one out': answers(
       (call, result) => calls('ListTasks', 'contextId')(call) && !isEmpty(result),
@@ -205,7 +205,7 @@ export const PUSH_SABOTAGES: Sabotages = {
       set('configs', []),
     ),
   },
-  'a push configuration can be deleted, and then again': { 'refuses the second time': refusesAgain() },
+  'a push configuration can be deleted, and then again': { 'refuses the second time': refuseSecondDelete() },
 };
 
 function idsOf(event: object): object {
@@ -214,7 +214,7 @@ function idsOf(event: object): object {
 }
 
 /** Shows what was done before what was being done. */
-function swapped(prefix: string): Sabotage {
+function swapEvents(prefix: string): Sabotage {
   return {
     tampersWith: plays(prefix),
     events: () => {
@@ -229,7 +229,7 @@ function swapped(prefix: string): Sabotage {
 }
 
 /** Leaves the task out of the subscription that follows a stream. */
-function forgetful(): Sabotage {
+function dropTask(): Sabotage {
   let isStreamed = false;
   return {
     tampersWith: (call) => {
@@ -241,7 +241,7 @@ function forgetful(): Sabotage {
 }
 
 /** Tells every third subscriber of a task that it failed. */
-function unfair(): Sabotage {
+function failThirdSubscriber(): Sabotage {
   const subscribers = new Map<unknown, number>();
   return {
     tampersWith: ({ operation, params }) => {
@@ -256,7 +256,7 @@ function unfair(): Sabotage {
 }
 
 /** Removes what is there, and nothing else. */
-function refusesAgain(): Sabotage {
+function refuseSecondDelete(): Sabotage {
   const removed = new Set<unknown>();
   return {
     tampersWith: calls('DeleteTaskPushNotificationConfig'),

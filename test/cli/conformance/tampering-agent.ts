@@ -127,7 +127,7 @@ export class TamperingAgent implements AsyncDisposable {
     response.writeHead(isBroken && call.binding === 'HTTP+JSON' ? 500 : status, {
       'content-type': spoiled.contentType ?? type,
     });
-    response.end(JSON.stringify(wired(call, spoiled)));
+    response.end(JSON.stringify(wireForm(call, spoiled)));
   }
 
   async #stream(call: TamperedCall, answer: Response, response: ServerResponse): Promise<void> {
@@ -138,7 +138,7 @@ export class TamperingAgent implements AsyncDisposable {
     for await (const line of lines) {
       if (!line.startsWith('data:')) continue;
       for (const one of spoil(saidIn(call, line.slice(5), 200)))
-        response.write(`data: ${JSON.stringify(wired(call, one))}\n\n`);
+        response.write(`data: ${JSON.stringify(wireForm(call, one))}\n\n`);
     }
     if (holds !== true) response.end();
   }
@@ -177,14 +177,14 @@ function callOf(
   binding: TamperedCall['binding'],
   { verb, url, body }: { readonly verb: string; readonly url: URL; readonly body: string },
 ): TamperedCall {
-  const read = parsed(body) ?? {};
+  const read = parseJson(body) ?? {};
   if (binding === 'JSONRPC') {
     const params = (read.params ?? {}) as Json;
     const operation = String(read.method ?? '');
     return { binding, operation, params, messageId: messageIdOf(params), envelope: read };
   }
   const [, route, operation = ''] = ROUTES.find(([own, route]) => own === verb && route.test(url.pathname)) ?? [];
-  const isRead = body === '' || parsed(body) !== undefined;
+  const isRead = body === '' || parseJson(body) !== undefined;
   const params = { ...Object.fromEntries(url.searchParams), ...read, ...route?.exec(url.pathname)?.groups };
   return { binding, operation: isRead ? operation : '', params, messageId: messageIdOf(params), envelope: {} };
 }
@@ -194,13 +194,13 @@ function messageIdOf({ message }: Json): string {
 }
 
 function saidIn({ binding }: TamperedCall, text: string, status: number): Said {
-  const value = parsed(text) ?? {};
+  const value = parseJson(text) ?? {};
   if (binding === 'JSONRPC') return value as Said;
   return 'error' in value ? { error: value.error as Json, status } : { result: value };
 }
 
 /** The same as it goes over the wire. */
-function wired({ binding, envelope }: TamperedCall, { result, error, id = envelope.id }: Said): unknown {
+function wireForm({ binding, envelope }: TamperedCall, { result, error, id = envelope.id }: Said): unknown {
   if (binding === 'HTTP+JSON')
     return result ?? { error: error ?? { code: 500, status: 'INTERNAL', message: 'broken on purpose' } };
   const outcome =
@@ -208,7 +208,7 @@ function wired({ binding, envelope }: TamperedCall, { result, error, id = envelo
   return { jsonrpc: '2.0', id, ...outcome };
 }
 
-function parsed(text: string): Json | undefined {
+function parseJson(text: string): Json | undefined {
   try {
     return JSON.parse(text);
   } catch {

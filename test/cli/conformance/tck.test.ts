@@ -29,8 +29,8 @@ interface Report {
 }
 
 const BINDINGS = ['JSONRPC', 'HTTP+JSON'] as const;
-const named = ({ checks }: Report, status: string) => checks.filter((check) => check.status === status);
-const failures = (report: Report) => named(report, 'fail').map(({ requirement }) => requirement);
+const checksWith = ({ checks }: Report, status: string) => checks.filter((check) => check.status === status);
+const failures = (report: Report) => checksWith(report, 'fail').map(({ requirement }) => requirement);
 
 interface Case {
   readonly requirement: string;
@@ -98,9 +98,9 @@ const UNSPOKEN = 'the interface can be called';
 describe('CONFORM_001: conformance --tck', () => {
   it.each(['tck', 'spec'])('passes all scenarios of the kit with our %s agent, over every interface', async (mount) => {
     const report = await parleyJson<Report>(['conformance', '--tck', '-a', `${example.url}/${mount}`]);
-    expect(named(report, 'fail')).toEqual([]);
+    expect(checksWith(report, 'fail')).toEqual([]);
     for (const binding of BINDINGS) {
-      const own = named(report, 'pass').filter((check) => check.interface === `${binding} 1.0`);
+      const own = checksWith(report, 'pass').filter((check) => check.interface === `${binding} 1.0`);
       expect(own.filter(({ requirement }) => /^(?:tck|test)-/.test(requirement))).toHaveLength(18);
       expect(own.length).toBeGreaterThan(50);
     }
@@ -108,7 +108,7 @@ describe('CONFORM_001: conformance --tck', () => {
 
   it('passes all scenarios of the kit with an agent on the official JavaScript SDK, and finds what it takes too lightly', async () => {
     const { stdout } = await parley(['conformance', '--tck', '-a', javascript.url, '-o', 'json']);
-    const found = named(JSON.parse(stdout) as Report, 'fail').map(
+    const found = checksWith(JSON.parse(stdout) as Report, 'fail').map(
       (check) => `${check.interface}: ${check.requirement}`,
     );
     expect(found).toEqual(
@@ -125,7 +125,7 @@ describe('CONFORM_001: conformance --tck', () => {
 
   it('skips the scenarios, with a word why, where the agent does not know the ids of the kit', async () => {
     const report = await parleyJson<Report>(['conformance', '--tck', '-a', `${example.url}/echo`]);
-    expect(named(report, 'fail')).toEqual([]);
+    expect(checksWith(report, 'fail')).toEqual([]);
     const scenarios = report.checks.filter(({ requirement }) => /^(?:tck|test)-/.test(requirement));
     expect(scenarios.map(({ status }) => status)).toEqual(scenarios.map(() => 'skipped'));
     expect(new Set(scenarios.map(({ evidence }) => evidence))).toEqual(
