@@ -34,7 +34,7 @@ it('copies a database and prints the numbers', async () => {
   expect(again).toEqual({ copied: { tasks: 3, records: 3, turns: 0, pushConfigs: 0, keys: 0, present: 3 } });
 });
 
-it('refuses a target with tasks, a missing argument and a database that it does not know', async () => {
+it('refuses a target with tasks, a missing argument and an unknown kind of database', async () => {
   const target = files.fresh();
   await parley(['db', 'copy', source, `sqlite:${target}`]);
   const full = await parley(['db', 'copy', source, `sqlite:${target}`]);
@@ -53,7 +53,7 @@ it('refuses a file that a server uses', async () => {
   });
 });
 
-it('names a schema that a newer version wrote, and plans no way back', async () => {
+it('db status names the schema of a newer version, and db migrate refuses it', async () => {
   const newer = files.fresh();
   await withStorage(newer, async () => {});
   const on = ['--database', `sqlite:${newer}`];

@@ -4,7 +4,7 @@ import { RawConnection } from '../../packages/parley/test/raw-connection.js';
 import { RunningParley, ServedAgent } from './parley.js';
 import { RecordingAgent } from './recording-agent.js';
 
-/** Attacks a listener of the tool; it answers afterwards and ends in order on a signal. */
+/** Attacks a listener of the tool. It must answer after that, and shut down cleanly on a signal. */
 async function attackListener(running: RunningParley, url: string): Promise<void> {
   await attackRequestLines(Number(new URL(url).port));
   expect((await fetch(url)).status).toBeGreaterThan(0);
@@ -13,7 +13,7 @@ async function attackListener(running: RunningParley, url: string): Promise<void
   expect(code).toBe(0);
 }
 
-describe('no request line ends a listener:', () => {
+describe('no request line stops a listener:', () => {
   it.each([
     ['serve', ['serve', '--echo', '--quiet']],
     ['serve --exec', ['serve', '--exec', 'cat', '--quiet']],
@@ -37,7 +37,7 @@ describe('no request line ends a listener:', () => {
 });
 
 it.each(['http://evil.example', 'HTTP://evil.example:80', '//evil.example', '@evil.example', ':80@evil.example'])(
-  'serve --proxy asks its agent alone, whatever the request line names: %s',
+  'serve --proxy calls only its agent, even for the request target %s',
   async (name) => {
     await using agent = await RecordingAgent.start({ answer: () => ({ body: { from: 'the agent' } }) });
     await using proxy = await ServedAgent.start(['serve', '--proxy', agent.url]);

@@ -33,7 +33,7 @@ afterAll(async () => {
   files.remove();
 });
 
-/** Runs a server on the database while a test talks to it. */
+/** Runs a server on the database during a call of `work`. */
 async function withServer(work: (server: ReturnType<typeof createA2AServer>, url: string) => Promise<void>) {
   const storage = await files.open(systemClock, { path });
   const agent = { execute: (_: unknown, events: { complete(text: string): Promise<void> }) => events.complete('Done') };
@@ -66,7 +66,7 @@ const until = async (isTrue: () => Promise<boolean> | boolean) => {
   while (!(await isTrue())) await new Promise((resolve) => setImmediate(resolve));
 };
 
-it('lists, replays and purges what a server has given up', async () => {
+it('lists, replays and purges parked queues', async () => {
   const tasks: string[] = [];
   await withServer(async (server, url) => {
     for (const id of ['one', 'two', 'three']) tasks.push((await send(url, id)).result.task.id);
@@ -114,7 +114,7 @@ it('changes nothing if the audit file cannot be opened', async () => {
   expect([code, stderr]).toEqual([2, expect.stringMatching(/the audit log cannot be opened \(EISDIR\)/)]);
 });
 
-it('makes no file where there is none', async () => {
+it('creates no missing file', async () => {
   const { code, stderr } = await parley(['push', 'dead', 'list', '--database', `sqlite:${files.folder}/gone.db`]);
   expect([code, stderr]).toEqual([
     2,

@@ -38,35 +38,38 @@ async function until<R>(call: () => Promise<R>): Promise<R> {
 }
 
 describe('a server in use', () => {
-  it.each(['killed and started again', 'frozen and thawed'])('can be %s: acknowledged writes are kept', async (fault) => {
-    await using own = await PostgresServer.start();
-    const options = { url: own.url, connectTimeoutMs: 500, statementTimeoutMs: 500, logger: silentLogger };
-    await using servers = await TwoServers.start([
-      await openPostgresStorage(options),
-      await openPostgresStorage(options),
-    ]);
-    const [one, two] = servers.clients;
-    if (one === undefined || two === undefined) throw new Error('Two servers have two clients');
-    const before = await one.sendMessage({ message: said('before') });
-    const waiting = await one.sendMessage({ message: said('wait'), configuration: { returnImmediately: true } });
-    if (!(before.task !== undefined && waiting.task !== undefined)) throw new Error('The agent answers with tasks');
-    const stream = two.subscribeToTask(waiting.task.id);
-    // A subscription that begins after the fault may find the task ended.
-    await stream.next();
-    const states = statesOf(stream);
-    if (fault === 'frozen and thawed') own.freeze();
-    else await own.kill();
-    const refused = two.getTask({ id: before.task.id }, { retries: 0 } as object);
-    await expect(refused).rejects.toThrow();
-    if (fault === 'frozen and thawed') own.thaw();
-    else await own.startAgain();
-    expect(await until(() => two.getTask({ id: before.task.id }))).toMatchObject({ status: before.task.status });
-    servers.open();
-    expect((await states).at(-1)).toBe('TASK_STATE_COMPLETED');
-    expect(await one.sendMessage({ message: said('after') })).toMatchObject({
-      task: { status: { state: 'TASK_STATE_COMPLETED' } },
-    });
-  });
+  it.each(['killed and started again', 'frozen and thawed'])(
+    'can be %s: acknowledged writes are kept',
+    async (fault) => {
+      await using own = await PostgresServer.start();
+      const options = { url: own.url, connectTimeoutMs: 500, statementTimeoutMs: 500, logger: silentLogger };
+      await using servers = await TwoServers.start([
+        await openPostgresStorage(options),
+        await openPostgresStorage(options),
+      ]);
+      const [one, two] = servers.clients;
+      if (one === undefined || two === undefined) throw new Error('Two servers have two clients');
+      const before = await one.sendMessage({ message: said('before') });
+      const waiting = await one.sendMessage({ message: said('wait'), configuration: { returnImmediately: true } });
+      if (!(before.task !== undefined && waiting.task !== undefined)) throw new Error('The agent answers with tasks');
+      const stream = two.subscribeToTask(waiting.task.id);
+      // A subscription that begins after the fault may find the task ended.
+      await stream.next();
+      const states = statesOf(stream);
+      if (fault === 'frozen and thawed') own.freeze();
+      else await own.kill();
+      const refused = two.getTask({ id: before.task.id }, { retries: 0 } as object);
+      await expect(refused).rejects.toThrow();
+      if (fault === 'frozen and thawed') own.thaw();
+      else await own.startAgain();
+      expect(await until(() => two.getTask({ id: before.task.id }))).toMatchObject({ status: before.task.status });
+      servers.open();
+      expect((await states).at(-1)).toBe('TASK_STATE_COMPLETED');
+      expect(await one.sendMessage({ message: said('after') })).toMatchObject({
+        task: { status: { state: 'TASK_STATE_COMPLETED' } },
+      });
+    },
+  );
 
   it('with a read-only database names the fault, answers reads, and accepts writes once they are allowed again', async () => {
     const url = await server.newDatabase();

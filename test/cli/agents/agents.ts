@@ -5,12 +5,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { PARLEY } from '../parley.js';
 
-/** An agent that does what the words of `parley demo-server` say. */
+/** A running agent with the behaviour of `parley demo-server`. */
 export interface LiveAgent extends AsyncDisposable {
   readonly url: string;
 }
 
-/** The start of such an agent, and its name in reports. */
+/** An implementation of this agent, with its name in reports. */
 export interface AgentKind {
   readonly name: string;
   readonly start: () => Promise<LiveAgent>;
@@ -18,7 +18,7 @@ export interface AgentKind {
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-/** The environment of the Python agent, which `run.mjs` beside this makes. */
+/** The Python of the Python agent, if its environment was made. */
 export function pythonOfAgent(): string | undefined {
   const wanted = createHash('sha256')
     .update(readFileSync(at('requirements.txt')))
@@ -28,7 +28,7 @@ export function pythonOfAgent(): string | undefined {
   return existsSync(`${folder}complete`) ? `${folder}bin/python` : undefined;
 }
 
-/** Ours and those of others; the Python one if its environment is there. */
+/** The agents on our library and on the official SDKs. Python only if its environment was made. */
 export function agentKinds(): readonly AgentKind[] {
   const python = pythonOfAgent();
   return [

@@ -25,7 +25,7 @@ const ANOTHER = { artifactId: 'another', parts: [{ text: 'Generated text content
 const state = (path: string, to: string) => set(`${path}.state`, `TASK_STATE_${to}`);
 const isEmpty = (result: object | undefined) => has(result, '"tasks":[]');
 
-/** Every scenario of the kit and everything around them, done wrong at least once. */
+/** At least one fault for each scenario of the kit and each further check with it. */
 export const KIT_SABOTAGES: Sabotages = {
   'tck-complete-task: a completed task that says so': {
     'says something else': answers(begins('tck-complete-task'), set('task.status.message.parts.0.text', 'Hi')),
@@ -131,7 +131,9 @@ export const KIT_SABOTAGES: Sabotages = {
   'SubscribeToTask of a completed task is UnsupportedOperation': {
     breaks: breaksOver(calls('SubscribeToTask'), 'UNSUPPORTED'),
   },
-  'two subscribers of a task see the same, also if a third one leaves': { 'tells one another end': failThirdSubscriber() },
+  'two subscribers of a task see the same, also if a third one leaves': {
+    'tells one another end': failThirdSubscriber(),
+  },
   'ListTasks filters by context': {
     'leaves one out': answers(
       (call, result) => calls('ListTasks', 'contextId')(call) && !isEmpty(result),
@@ -186,7 +188,7 @@ export const KIT_SABOTAGES: Sabotages = {
   },
 };
 
-/** The same of an agent that offers no push notifications. */
+/** Faults of an agent without push notifications. */
 export const PUSHLESS_SABOTAGES: Sabotages = {
   'a push configuration cannot be created if the card offers none': {
     'makes it': {
@@ -196,7 +198,7 @@ export const PUSHLESS_SABOTAGES: Sabotages = {
   },
 };
 
-/** The same of an agent that offers push notifications. */
+/** Faults of an agent with push notifications. */
 export const PUSH_SABOTAGES: Sabotages = {
   'a push configuration can be read and listed': {
     'reads another': answers(calls('GetTaskPushNotificationConfig'), set('url', 'https://example.com/another')),
@@ -213,7 +215,7 @@ function idsOf(event: object): object {
   return { taskId, contextId };
 }
 
-/** Shows what was done before what was being done. */
+/** Moves the working status behind the first artifact. */
 function swapEvents(prefix: string): Sabotage {
   return {
     tampersWith: plays(prefix),
@@ -228,7 +230,7 @@ function swapEvents(prefix: string): Sabotage {
   };
 }
 
-/** Leaves the task out of the subscription that follows a stream. */
+/** Omits the task from the subscription after a stream. */
 function dropTask(): Sabotage {
   let isStreamed = false;
   return {
@@ -240,7 +242,7 @@ function dropTask(): Sabotage {
   };
 }
 
-/** Tells every third subscriber of a task that it failed. */
+/** Reports to the third subscriber of a task that it failed. */
 function failThirdSubscriber(): Sabotage {
   const subscribers = new Map<unknown, number>();
   return {
@@ -255,7 +257,7 @@ function failThirdSubscriber(): Sabotage {
   };
 }
 
-/** Removes what is there, and nothing else. */
+/** Refuses the second deletion of a configuration. */
 function refuseSecondDelete(): Sabotage {
   const removed = new Set<unknown>();
   return {
