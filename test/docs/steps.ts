@@ -2,13 +2,13 @@ import { expect } from 'vitest';
 
 const ID = /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 
-/** One code block of a guide. The word after its language tells how a reader uses it. */
+/** One code block of a guide. `use`: the words after its language. */
 export interface Step {
   readonly line: number;
   readonly language: string;
   readonly use: string;
   readonly code: string;
-  /** The output that the guide shows for it, line by line. */
+  /** The lines of output that the guide shows for the block. */
   readonly shown: readonly string[] | undefined;
 }
 

@@ -6,14 +6,19 @@ import {
   systemClock,
   systemIds,
 } from 'parley-a2a/storage-engine';
-import { RedisCache } from './cache/redis-cache.js';
 import type { RedisOptions } from './storage/redis-options.js';
 import { type RedisStatus, redisStatusOf } from './storage/redis-status.js';
 import { RedisStorage } from './storage/redis-storage.js';
 import { RedisTransfer } from './storage/redis-transfer.js';
 
-export type { AnswerCache, CacheConnections, CacheLink } from 'parley-a2a/server';
-export { RedisCache } from './cache/redis-cache.js';
+export {
+  type AnswerCache,
+  type CacheConnections,
+  type CacheLink,
+  type OpenRedisCacheOptions,
+  openRedisCache,
+  RedisCache,
+} from './cache/redis-cache.js';
 export type { RedisOptions, RedisTlsOptions } from './storage/redis-options.js';
 export type { RedisStatus } from './storage/redis-status.js';
 export { RedisStorage } from './storage/redis-storage.js';
@@ -48,26 +53,3 @@ export const redisBackend: StorageBackend = {
   status: (url) => redisStatus({ url }),
   openTarget: (url) => RedisTransfer.open({ url, clock: systemClock, ids: systemIds, logger: stderrLogger }),
 };
-
-/** Options of a cache in Redis or Valkey. */
-export interface OpenRedisCacheOptions {
-  /** `redis://` or `rediss://`, with optional user, password and database number. */
-  readonly url: string;
-  /** Prefix of all keys. Default `a2a:`. */
-  readonly prefix?: string;
-  /** Number of open connections; default and minimum 2. */
-  readonly connections?: number;
-  /** Longest time of a command, in ms, at most 100. Default 40. */
-  readonly timeoutMs?: number;
-  /** Logs the start and the end of outages of the server. Default: warnings and errors to standard error. */
-  readonly logger?: Logger;
-}
-
-/**
- * Opens a cache in Redis or Valkey. An unreachable server is no error: requests are answered without the cache until it
- * is back.
- * @throws OptionsError
- */
-export function openRedisCache({ logger = stderrLogger, ...options }: OpenRedisCacheOptions): Promise<RedisCache> {
-  return RedisCache.open({ ...options, logger, clock: systemClock });
-}

@@ -57,7 +57,7 @@ function functionIn(rest: readonly unknown[]): Work {
   return work as Work;
 }
 
-/** Makes a test of each row of a table. `%s` and `%j` are the values of a row in order, `$member` is one of its members. */
+/** Makes a test of each row of a table. `%s` and `%j` are its values in order, `$member` is one of its members. */
 const each =
   (rows: readonly unknown[]) =>
   (name: string, run: (...values: readonly unknown[]) => unknown): void => {
