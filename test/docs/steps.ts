@@ -26,7 +26,7 @@ export function stepsOf(markdown: string): Step[] {
   });
 }
 
-/** The words of a reader: those of the guide with the port and the ids of this machine. */
+/** Replaces the port and the ids of the guide by those of this machine. */
 export class Reader {
   readonly #port: string;
   readonly #ids = new Map<string, string>();
@@ -35,7 +35,7 @@ export class Reader {
     this.#port = port;
   }
 
-  /** A text of the guide, as the reader writes it. */
+  /** Returns a text of the guide with the values of this machine. */
   mine(text: string): string {
     return text.replaceAll('8080', this.#port).replace(ID, (id) => this.#ids.get(id) ?? id);
   }

@@ -140,7 +140,7 @@ export function canonical(value: unknown): string {
   );
 }
 
-/** Adds empty lists, because a task may omit them. */
+/** Returns the digest of a task without its empty lists, which a task may omit. */
 function digest({ artifacts, history, ...task }: Task): string {
   const full = {
     ...task,
