@@ -63,7 +63,7 @@ export class ChildProgram<Message extends { readonly kind: string }> implements 
     }
   }
 
-  /** Waits for its own end, so that it can write its last files. */
+  /** Waits until the program ends by itself, so that it can write its last files. */
   async end(patienceMs = PATIENCE_MS): Promise<void> {
     const gone = once(this.#process, 'exit', { signal: AbortSignal.timeout(patienceMs) });
     this.#process.disconnect();

@@ -12,7 +12,7 @@ const { agent } = root.dataset;
 const transport =
   agent === undefined
     ? new DefaultChatTransport<A2AChatMessage>({ api: '/api/chat' })
-    : // A real application stores the stream positions of its chats beside their messages.
+    : // A real application stores `places`, the tasks of its chats, beside their messages.
       a2aChatTransport(agent);
 
 const id = sessionStorage.getItem('chat') ?? crypto.randomUUID();
