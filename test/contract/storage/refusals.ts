@@ -4,8 +4,8 @@ import { ALICE, acceptance, accepted, ELSEWHERE, LEASE, newTask, said, TaskPlay 
 import { type OpenStorage, type Tested, useStorage } from './tested-storage.js';
 
 /**
- * Reasons for which a storage refuses a message, in the order of its checks: the first one is the answer. A `lost answer`
- * means that the message is a repeat.
+ * Reasons for which a storage refuses a message, in the order of its checks: the first one is the answer.
+ * `lost answer`: the message is a repeat.
  */
 const REASONS = [
   'lost answer',
