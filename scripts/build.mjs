@@ -92,7 +92,7 @@ async function eachAfterItsNeeds(projects, start) {
 
 async function compile(project) {
   const dist = join(root, project, 'dist');
-  // The notes of the compiler must not outlive the files that they describe.
+  // The build information of the compiler must be deleted with the files that it describes.
   if (!filesIn(`${project}/dist`).some((path) => path.endsWith('.js'))) rmSync(dist, { recursive: true, force: true });
   // A failed build leaves no trace. Otherwise the record would claim that the former sources are still built.
   const result = await runOwn([compiler, '-p', project, '--noEmitOnError'], { quiet: true });

@@ -15,7 +15,7 @@ export async function hasProgram({ command: [program, ...args], debianPackage, l
   if (await runs(program, args)) return true;
   const isRoot = process.getuid?.() === 0;
   if (process.env.CI || (isRoot && existsSync('/etc/debian_version'))) {
-    // Suites that run beside each other wait for each other: the package manager serves one caller.
+    // Concurrent suites wait for each other, because the package manager serves one caller at a time.
     const oneAtOnce = ['flock', join(tmpdir(), 'parley-apt.lock')];
     const aptGet = isRoot ? [...oneAtOnce, 'apt-get'] : [...oneAtOnce, 'sudo', '-n', 'apt-get'];
     const install = ['install', '-qq', '-y', '--no-install-recommends', debianPackage];

@@ -12,7 +12,7 @@ await main(async () => {
   await build(SERVED_PROJECTS);
   const server = new ExampleServer('traversal-main.js', process.argv.slice(2));
   for (const signal of SIGNALS) process.on(signal, () => server.signal(signal));
-  // npm passes SIGTERM to its shell, which ends without a word to this process.
+  // npm sends SIGTERM to its shell, which ends without a signal to this process.
   const shell = process.ppid;
   const watch = setInterval(() => process.ppid === shell || server.signal('SIGTERM'), WATCH_MS);
   return server.ended.finally(() => clearInterval(watch));

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ownNode, root, run, runOwn, temporaryFolder } from './processes.mjs';
 
-/** Longest time without a word of a suite: a test with an endless loop cannot be ended by its own limit. */
+/** Longest time without output of a suite, because a test with an endless loop cannot be ended by its own limit. */
 const SILENCE_MS = 10 * 60_000;
 /** In the long form one test alone takes most of an hour. */
 const LONG_SILENCE_MS = 3_600_000;

@@ -20,7 +20,7 @@ class VitestReport {
     const file = relative(root, module.moduleId);
     const counts = { passed: 0, failed: 0, skipped: 0, pending: 0 };
     for (const test of module.children.allTests()) counts[test.result().state]++;
-    // A file that does not even load has no failed test of its own.
+    // A file that fails to load has no failed test.
     if (!module.ok() && counts.failed === 0) {
       counts.failed = 1;
       const suites = [...module.children.allSuites()];

@@ -19,7 +19,7 @@ import { WIRE_WORKS, WIRES } from './wires/wire-rows.js';
 import { summarizeWires, wireTable } from './wires/wire-table.js';
 import { WORKLOADS } from './workloads.js';
 
-/** If a server without a disk is less busy than this, the generator or other load has held it back. */
+/** If a server without a disk uses a smaller part of its core, the generator or other load has slowed it. */
 const BUSY_ENOUGH = 0.85;
 
 try {

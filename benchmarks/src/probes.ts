@@ -56,7 +56,7 @@ export interface Probe {
 
 const KB = 1024;
 const MB = 1024 * KB;
-/** The fold of the peer costs more with every chunk: as many as ours would take it minutes. */
+/** Fewer chunks for the peer, because each chunk costs it more than the last one. */
 const PEER_CHUNKS = 2000;
 
 /** The probes of the benchmark. */

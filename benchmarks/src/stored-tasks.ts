@@ -6,7 +6,7 @@ export const STORED_TASK_PREFIX = '0190b7c2-1111-7abc-8def-';
 export const STORED_TASK_DIGITS = 12;
 
 const FIRST_TIME = Date.parse('2026-01-01T00:00:00Z');
-/** Far from each other, so that no cache of a disk or a processor helps. */
+/** Distance between requested tasks, so that caches of disk and processor do not help. */
 const STRIDE = 7919;
 
 /** The id of a stored task. */
@@ -14,12 +14,12 @@ export function storedTaskId(index: number): string {
   return STORED_TASK_PREFIX + String(index).padStart(STORED_TASK_DIGITS, '0');
 }
 
-/** Which task the request of this number asks for, among so many. */
+/** Returns the index of the task that a request asks for. */
 export function askedTask(number: number, tasks: number): number {
   return (number * STRIDE) % tasks;
 }
 
-/** A finished task as the workload `task` leaves it; later ones have later times. */
+/** Returns a finished task of the workload `task`. A higher index has a later time. */
 export function storedTask(index: number) {
   const id = storedTaskId(index);
   const contextId = `c${id.slice(1)}`;

@@ -53,7 +53,7 @@ export interface Workload {
   /** The counted unit: answers, or the events within them. */
   readonly unit: 'req/s' | 'events/s';
   readonly countPerAnswer: number;
-  /** So many answers, and a server in JavaScript has been compiled. */
+  /** Number of answers after which V8 has compiled a server in JavaScript. */
   readonly warmUpAnswers: number;
   /** Finished tasks of the caller that are stored before. */
   readonly tasks: number;

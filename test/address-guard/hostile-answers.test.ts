@@ -10,7 +10,7 @@ import { callWebhook } from '../../packages/parley/src/push/webhook-call.js';
 import { EqualTimers } from '../../packages/parley/src/runtime/equal-timers.js';
 import { ManualClock } from '../../packages/parley/test/manual-clock.js';
 
-/** A peer that answers each request with bytes of a test, again and again if it is told to. */
+/** Starts a peer that answers each request with bytes of a test, and repeats `again` without end. */
 async function peerOf(answer: string, again = '') {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -48,7 +48,7 @@ const HOSTILE: Readonly<Record<string, readonly [answer: string, again?: string]
   'sends a body without end': ['HTTP/1.1 200 OK\r\n\r\n', MEBIBYTE],
 };
 const newHold = () => ({ isLost: false, abort: undefined });
-/** Longer than any call may take. A call that is over earlier was not ended by it. */
+/** A time limit of the test in ms, longer than any call may take. */
 const PATIENCE_MS = 10_000;
 
 describe('a peer that', () => {

@@ -48,7 +48,7 @@ const client = (options: Partial<OAuthClientOptions> = {}) => ({
   ...options,
 });
 
-/** Credentials for a card that takes tokens of any issuer. */
+/** Gets credentials for a card that accepts tokens of any issuer. */
 function proven(credentials: ReturnType<typeof clientCredentials>) {
   const card = {
     securitySchemes: { token: { httpAuthSecurityScheme: { scheme: 'Bearer' } } },

@@ -24,7 +24,7 @@ export class WatchedListener implements AsyncDisposable {
   private constructor(tls: { readonly cert: string; readonly key: string } | undefined) {
     const listener: RequestListener = async (request, response) => {
       const body = await text(request).catch(() => undefined);
-      // A sender that was killed leaves half a request.
+      // The request of a killed sender is incomplete.
       if (body === undefined) return;
       const { method = '', url: path = '', headers } = request;
       this.requests.push({ method, path, headers, body });

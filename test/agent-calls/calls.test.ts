@@ -3,7 +3,7 @@ import { AGENT_CALLS_EXTENSION } from 'parley-a2a/agent-calls';
 import { describe, expect, it } from 'vitest';
 import { Agents, executor, taskOf } from './world.js';
 
-/** An agent that hands its message to another one, and answers with the text of that. */
+/** An agent that forwards its message to another agent, and answers with the text of its answer. */
 const delegating = (url: () => string) =>
   executor(async (context, events) => {
     const answer = await context.callAgent(url(), context.text);

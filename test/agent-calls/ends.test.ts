@@ -18,7 +18,7 @@ function endless() {
   return { agent, began: began.promise, ended: ended.promise };
 }
 
-/** An agent that calls another one, and tells the fault of that. */
+/** An agent that calls another agent, and answers with the fault of the call. */
 const calling = (url: () => string, options: object = {}) =>
   executor(async (context, events) => {
     const said = await context.callAgent(url(), context.text, options).then(

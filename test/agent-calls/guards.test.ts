@@ -6,7 +6,7 @@ import { bearerToken } from 'parley-a2a/credentials';
 import { describe, expect, it } from 'vitest';
 import { Agents, executor, taskOf } from './world.js';
 
-/** An agent that calls on, and answers with the fault of that call if it fails. */
+/** An agent that calls the next agent, and answers with the fault of a failed call. */
 const callingOn = (url: () => string, notes: string[] = []) =>
   executor(async (context, events) => {
     try {

@@ -19,7 +19,7 @@ const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
 type ServerInterceptor = Interceptor<ServerCallContext, StreamItem>;
 
-/** An agent that calls on, and answers with the answer, or with the fault of the call. */
+/** An agent that calls another agent, and answers with its answer, or with the fault of the call. */
 const callingOn = (target: () => AgentTarget, options: object = {}) =>
   executor(
     async (context, events) => {
@@ -162,7 +162,7 @@ describe('the rule of addresses', () => {
 });
 
 describe('a takeover before the callee has named its task', () => {
-  /** Passes requests on, and keeps the answers of messages back until `release`. */
+  /** Starts a proxy that delays the answers to messages until `release`. */
   async function holding() {
     let target = '';
     let isHeld = true;

@@ -4,7 +4,7 @@ import { MemoryStorage, systemClock } from 'parley-a2a/server';
 import { describe, expect, it } from 'vitest';
 import { Agents, executor, taskOf } from './world.js';
 
-/** An agent whose task is that of another one. */
+/** An agent that maps the task of another agent into its own. */
 const relaying = (url: () => string, more: Partial<AgentExecutor> = {}) =>
   executor(async (context, events) => {
     const answer = await context.callAgent(url(), context.message, { into: events });

@@ -76,7 +76,7 @@ it.each([1_000, 1e15, 2 ** 53, 1e300, -5])(
     const { client } = await agents.listen(callerOf(url), { tokenBudget: { turn: 100, task: 1_000 } });
     const { status, metadata } = taskOf(await client.sendMessage('1'));
     expect(status.state).toBe('TASK_STATE_COMPLETED');
-    // Counts that are no safe integers are none.
+    // Counts that are no safe integers are ignored.
     const counted = claim > 0 && Number.isSafeInteger(claim) ? 95 : 0;
     expect(text(usageIn(metadata))).toEqual([5, 0, counted]);
     const lines = agents.logger.lines.filter(({ message }) => message.includes('more tokens than it was left'));
@@ -84,7 +84,7 @@ it.each([1_000, 1e15, 2 ** 53, 1e300, -5])(
   },
 );
 
-/** Uses 30 tokens, tells it, uses 10, and works until it is canceled. */
+/** Uses 30 tokens, reports them, uses 10, and works until it is canceled. */
 const slow = executor(async (turn, events) => {
   await turn.countTokens({ inputTokens: 30 });
   await events.working('still there');

@@ -4,7 +4,7 @@ import type { SourceFile, Violation } from './source-tree.js';
 /** Files whose exports a script reads all together, to generate types of them. */
 const READ_AS_A_WHOLE = /^packages\/parley\/src\/model\//;
 
-/** Exported names that no other file has: the word `export` before them tells a reader of uses that are not there. */
+/** Returns exported names that no other file uses. */
 export function namesOfOneFile(files: readonly SourceFile[], others: readonly string[] = []): Violation[] {
   const users = new Map<string, number>();
   for (const text of [...files.map((file) => file.text), ...others])

@@ -89,7 +89,7 @@ export const WORDS: readonly WordRule[] = [
   {
     name: 'timers',
     words: /(?<![.\w])(?:setTimeout|setInterval|setImmediate)\b|\bglobalThis\.set(?:Timeout|Interval|Immediate)\b/,
-    // Waits for the end of what a socket has read, and for no time.
+    // Waits for the end of the current read of a socket, not for a time.
     rooms: ['exports/', 'adapters/node/request-chunks.ts'],
   },
   { name: 'the global fetch', words: /(?<![.\w])fetch\(|\bglobalThis\.fetch\b/, rooms: ['exports/'] },

@@ -1,4 +1,4 @@
-// An agent behind a balancer. `process` tells the process that ran it. `silent N` says nothing for N ms. `long` gives
+// An agent behind a balancer. `process` answers with the id of its process. `silent N` is silent for N ms. `long` sends
 // chunks for 9 s; if its process ends before, it ends in the next one.
 import { setTimeout as pause } from 'node:timers/promises';
 

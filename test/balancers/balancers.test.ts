@@ -127,7 +127,7 @@ describe.concurrent.each(BALANCERS)('%s', (name) => {
     const client = await connect(balancer.url);
     let open = 0;
     const streams = Array.from({ length: 6 }, () => streamed(client, () => (open += 1)));
-    // A request that a dying replica has received may have been done: no balancer repeats it.
+    // No balancer repeats a request that a dying replica has received, because it may have been processed.
     await until(async () => open === 6);
     second?.running.process.kill('SIGKILL');
     for (let count = 0; count < 10; count++) await client.ask({ message: message('process') });

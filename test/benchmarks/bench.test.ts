@@ -11,7 +11,7 @@ const MAIN = fileURLToPath(new URL('../../benchmarks/dist/main.js', import.meta.
 const run = promisify(execFile);
 
 const isLong = process.env.TEST_LONG !== undefined;
-/** A server that starts on a busy machine answers something in this time. */
+/** Long enough for some answers of a server that starts on a busy machine. */
 const SECONDS = '1';
 /** The bindings that are measured: in the short form those whose targets the test reads, and a third kind of server. */
 const SOME_WIRES: readonly WireName[] = ['grpc', 'bare-grpc', 'capnweb', 'client-jsonrpc', 'in-process'];

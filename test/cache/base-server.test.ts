@@ -7,7 +7,7 @@ import { RedisServer } from '../support/servers/redis-server.js';
 import { endingsWhile } from './call-endings.js';
 
 const PATIENCE = { timeout: 15_000, interval: 20 };
-/** A request may wait for several commands, on a machine that gives Redis no time. A lost connection costs more. */
+/** Limit in ms: a request may wait for several commands on a busy machine. A lost connection takes longer. */
 const REQUEST_MS = 500;
 const PATHS = ['/discover', '/agent.json', '/health', '/cache/stats', '/metrics', '/info'];
 

@@ -1,7 +1,7 @@
 /** The end of a call. `late`: not within its time. */
 export type Ending = 'answered' | 'failed' | 'late';
 
-/** The longest time of a call that needs the cache. */
+/** Time limit of a call that uses the cache, in ms. */
 const AT_MOST_MS = 100;
 
 /**
@@ -20,7 +20,7 @@ export function endingOf(call: Promise<unknown>, ms = AT_MOST_MS): Promise<Endin
   });
 }
 
-/** Calls one after the other, each of which may take `ms`, until they are to stop. */
+/** Makes calls one after the other until `stop`. Each has the time limit `ms`. */
 export function endingsWhile(call: () => Promise<unknown>, ms = AT_MOST_MS) {
   const endings: Ending[] = [];
   let stopping = false;
@@ -34,7 +34,7 @@ export function endingsWhile(call: () => Promise<unknown>, ms = AT_MOST_MS) {
   };
   const done = run();
   return {
-    /** Resolves after so many more calls. */
+    /** Resolves after `count` more calls. */
     async more(count: number): Promise<void> {
       for (const goal = endings.length + count; endings.length < goal; ) {
         await new Promise<void>((resolve) => {
@@ -42,7 +42,7 @@ export function endingsWhile(call: () => Promise<unknown>, ms = AT_MOST_MS) {
         });
       }
     },
-    /** All the ways in which they have ended. */
+    /** Stops the calls. Resolves to the kinds of their ends. */
     async stop(): Promise<ReadonlySet<Ending>> {
       stopping = true;
       await done;

@@ -38,7 +38,7 @@ async function dispose(entrance: RemoteEntrance, one: Disposable): Promise<void>
   await entrance.ping();
 }
 
-/** Expects that a session goes on. */
+/** Expects that a session is still open. */
 async function expectOpen(entrance: RemoteEntrance): Promise<void> {
   expect(await entrance.ping()).toBe('pong');
   expect(await entrance.authenticate(bearer('bob')).listTasks({})).toMatchObject({ tasks: [] });
@@ -119,7 +119,7 @@ describe('the end of a credential', () => {
     const eve = await entrance.authenticate(bearer('eve'));
     await eve.listTasks({});
     await dispose(entrance, eve);
-    // No object is left of this one, so that its end means nothing.
+    // This grant has no objects left, so its end has no effect.
     revoke('eve');
     expect(await entrance.ping()).toBe('pong');
     revoke('ada');
@@ -192,7 +192,7 @@ describe('the end of a credential', () => {
     const { entrance } = open();
     const ada = await entrance.authenticate(bearer('ada'));
     const id = await begun(ada);
-    // The connection goes on with another user.
+    // The connection continues with another user.
     const eve = await entrance.authenticate(bearer('eve'));
     isLate = true;
     const { asked, answer } = keepBack();

@@ -5,7 +5,7 @@ import type { CapnwebBindingOptions } from 'parley-a2a-capnweb';
 import { onTestFinished } from 'vitest';
 import WebSocket from 'ws';
 
-/** A server in a process of its own, which must stay up. */
+/** A server in a separate process, which must survive. */
 export interface HostileProcess {
   readonly socketUrl: string;
   end(): void;
@@ -15,18 +15,18 @@ export interface HostileProcess {
   heap(): Promise<number>;
   /** The same, with the bytes of buffers. */
   memory(): Promise<number>;
-  /** An open socket of a peer without manners. */
+  /** Opens a socket whose frames the test writes. */
   socket(): Promise<WebSocket>;
 }
 
-/** A server from what was built last, until the test ends. */
+/** Starts a server from the last build, until the test ends. */
 export async function hostileProcess(options: CapnwebBindingOptions = {}): Promise<HostileProcess> {
   const server = await startHostileProcess(options);
   onTestFinished(() => server.end());
   return server;
 }
 
-/** The same for all tests of a `describe`, which ends it. */
+/** Starts a server for all tests of a `describe`, which ends it. */
 export async function startHostileProcess(options: CapnwebBindingOptions = {}): Promise<HostileProcess> {
   const path = fileURLToPath(new URL('hostile-server.mjs', import.meta.url));
   const child = fork(path, [JSON.stringify(options)], {

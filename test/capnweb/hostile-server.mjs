@@ -1,7 +1,7 @@
 import { createA2AServer } from 'parley-a2a/node';
 import { capnwebBinding } from 'parley-a2a-capnweb';
 
-// Tells its parent where it listens, and its memory whenever it is asked.
+// Reports its address to its parent, and its memory on request.
 const server = createA2AServer({
   agent: {
     async execute({ message }, events) {
@@ -21,6 +21,6 @@ process.on('message', () => {
   const { heapUsed, arrayBuffers } = process.memoryUsage();
   process.send?.({ heapUsed, arrayBuffers });
 });
-// A test that is cut off leaves no server behind.
+// Ends with its parent.
 process.on('disconnect', () => process.exit());
 process.send?.({ url });

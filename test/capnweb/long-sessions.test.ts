@@ -10,7 +10,7 @@ const CALLS = process.env.TEST_LONG === undefined ? 3_000 : 24_000;
 /** More than a session may keep. */
 const KEPT_CALLS = 12_000;
 const AT_ONCE = 16;
-/** An entry of a table, which a call leaves behind, costs more than this. */
+/** Less than the size of a table entry that a call could leave behind. */
 const MOST_BYTES_PER_CALL = 40;
 
 /** Makes calls, some of them at the same time. */

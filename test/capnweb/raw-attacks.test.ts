@@ -147,7 +147,7 @@ describe('the memory of a server', { timeout: 120_000 }, () => {
     const chunk = JSON.stringify(['push', ['pipeline', 0, ['ping'], ['x'.repeat(1_000_000)]]]);
     for (let sent = 0; sent < 100 * SCALE && !raw.socket.destroyed; sent++) {
       if (!raw.frame(OPCODE.text, chunk)) await raw.room();
-      // Bytes that have just arrived are there for a moment.
+      // Bytes that have just arrived are in memory for a moment.
       if (sent % 20 === 19) await expect.poll(async () => (await server.memory()) - before).toBeLessThan(30 * MB);
     }
     // A server that has read everything ends its half of the connection only.
@@ -163,7 +163,7 @@ describe('the memory of a server', { timeout: 120_000 }, () => {
       Array.from({ length: 40 }, async () => (await RawWebSocket.open(server.socketUrl)).admitted()),
     );
     for (const raw of raws) raw.frame(OPCODE.text, 'x'.repeat(9 * MB), { length: 10 * MB });
-    // 360 MB were written. The server has read what it has room for.
+    // 360 MB were written. The server has read up to its limit.
     const early = raws[0];
     if (early === undefined) throw new Error('no session');
     await expect.poll(async () => (await server.memory()) - before > 20 * MB, { timeout: 20_000 }).toBe(true);
@@ -187,7 +187,7 @@ describe('the memory of a server', { timeout: 120_000 }, () => {
       const message = { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [[{ raw: ['readable', 2] }]] };
       raw.send(['pipe'], ['push', ['pipeline', 1, ['sendMessage'], [{ message }]]]);
     }
-    // 320 MB of files that have no end.
+    // 320 MB of endless files.
     for (let sent = 0; sent < 200; sent++) {
       for (const raw of raws) raw.send(['stream', ['pipeline', 2, ['write'], [['bytes', bytes]]]]);
       await new Promise(setImmediate);

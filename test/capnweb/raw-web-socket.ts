@@ -15,7 +15,7 @@ export interface FrameRules {
   readonly length?: number;
 }
 
-/** A frame of WebSocket, whatever the rules say. Its mask is of zeros. */
+/** Returns a WebSocket frame, even an invalid one. Its mask is zero. */
 export function webSocketFrame(opcode: number, payload: string | Uint8Array = '', rules: FrameRules = {}): Buffer {
   const bytes = Buffer.from(payload as string);
   const { isLast = true, isMasked = true, reserved = 0, length = bytes.length } = rules;
@@ -29,7 +29,7 @@ export function webSocketFrame(opcode: number, payload: string | Uint8Array = ''
   return Buffer.concat([head.subarray(0, headBytes), Buffer.alloc(isMasked ? 4 : 0), bytes]);
 }
 
-/** A WebSocket of a client that writes its bytes itself. */
+/** A WebSocket client that writes raw bytes. */
 export class RawWebSocket {
   readonly socket: Socket;
   readonly closed: Promise<void>;
@@ -49,7 +49,7 @@ export class RawWebSocket {
     onTestFinished(() => void socket.destroy());
   }
 
-  /** Asks for a WebSocket, with bytes after the request that do not wait for the answer. */
+  /** Requests a WebSocket. `early` is sent right after the request, before the answer. */
   static async open(address: string, early: Uint8Array = Buffer.alloc(0)): Promise<RawWebSocket> {
     const { port, pathname, host } = new URL(address);
     const socket = connect({ port: Number(port), host: '127.0.0.1', allowHalfOpen: true });
@@ -79,7 +79,7 @@ export class RawWebSocket {
     for (const message of messages) this.frame(OPCODE.text, JSON.stringify(message));
   }
 
-  /** Authenticates as anyone. The agent is the first call. */
+  /** Authenticates without a credential. The result of this first call is the agent. */
   async admitted(): Promise<this> {
     this.send(['push', ['pipeline', 0, ['authenticate'], [{ parameters: { 'A2A-Version': '1.0' } }]]], ['pull', 1]);
     await this.until(() => this.messages.some(([, id]) => id === 1));

@@ -5,7 +5,7 @@ import { type CapnwebBindingOptions, capnwebBinding } from 'parley-a2a-capnweb';
 import { onTestFinished } from 'vitest';
 import WebSocket from 'ws';
 
-/** The result of a call, which takes further calls before it is there. */
+/** The result of a call, which accepts pipelined calls before it arrives. */
 type Pending<T, Members = unknown> = Promise<T> & Disposable & Members;
 type Items = readonly { readonly seq: number; readonly event: object; readonly reset?: true }[];
 

@@ -11,7 +11,7 @@ async function figureOf(url: string, limit: string): Promise<number> {
 
 const LARGE = 'x'.repeat(150_000);
 
-/** An agent that keeps the callers that ask for it waiting. */
+/** An agent that does not answer callers whose message asks for that. */
 const agent = (prompt: string): string | Promise<string> =>
   prompt.startsWith('hold') ? new Promise<string>(() => {}) : 'done';
 

@@ -4,13 +4,13 @@ import { HELLO } from './session-world.js';
 /** The hello of the user of a token. */
 export const bearer = (value: string) => ({ ...HELLO, credential: { scheme: 'tokens', value } });
 
-/** A question about a token that a test answers. */
+/** A pending check of a token, which a test answers. */
 interface Question {
   readonly asked: PromiseWithResolvers<void>;
   readonly answered: PromiseWithResolvers<void>;
 }
 
-/** Tokens that begin with the names of their users. A test ends them. Those that end with `.endless` have no end. */
+/** Tokens that begin with the names of their users. A test revokes them. `.endless` at the end: without expiry. */
 export function tokens(lastsMs?: number) {
   const revoked = new Map<string, AbortController>();
   const asked: string[] = [];
@@ -50,7 +50,7 @@ export function tokens(lastsMs?: number) {
     /** The tokens of all questions so far. */
     asked,
     revoke: (token: string) => revoked.get(token)?.abort(),
-    /** Keeps the next answers back. */
+    /** Delays the next answers. */
     keepBack: () => {
       const own = { asked: Promise.withResolvers<void>(), answered: Promise.withResolvers<void>() };
       question = own;

@@ -1,4 +1,4 @@
-// Runs real replicas under load and faults, on real databases. Afterwards a checker proves that no promise was broken.
+// Runs real replicas under load and faults, on real databases. Then a checker searches for broken promises.
 // `npm run chaos` runs the long form with 200 faults. Options: --faults N, --seed N, --backends postgres,redis.
 // The last line is `N passed, N failed`.
 import { parseArgs } from 'node:util';

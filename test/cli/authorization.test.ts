@@ -9,7 +9,7 @@ interface Task {
   readonly status: { readonly state: string };
 }
 
-/** An agent that asks for two logins: its task goes on after the first and ends after the second. */
+/** An agent that requests two logins: its task continues after the first, and ends after the second. */
 const AGENT = `
   import { createServer } from 'node:http';
   import { once } from 'node:events';
@@ -57,7 +57,7 @@ describe('AUTH_011: a task that asks for authorization', () => {
     folder[Symbol.dispose]();
   });
 
-  /** Does what a person does who reads what the tool tells. */
+  /** Opens each address that the tool prints, as the user would. */
   async function signIn(running: RunningParley): Promise<void> {
     for (const door of ['first', 'second']) {
       const address = await running.told(new RegExp(`Sign in at (\\S+/${door})`));
@@ -65,7 +65,7 @@ describe('AUTH_011: a task that asks for authorization', () => {
     }
   }
 
-  it.each([[[]], [['--stream']]])('is where send stops, saying how to see it go on (%j)', async (flags) => {
+  it.each([[[]], [['--stream']]])('ends send with the command that follows the task (%j)', async (flags) => {
     const { code, stdout, stderr } = await parley(['send', '-a', agent.url, 'let me in', ...flags]);
     expect(stdout).toMatch(/^State: AUTH_REQUIRED$/m);
     expect(stdout).toMatch(/Sign in at http:/);
@@ -76,13 +76,13 @@ describe('AUTH_011: a task that asks for authorization', () => {
     expect(code).toBe(0);
   });
 
-  it.each(['--await-auth', '--stream'])('is not waited for with --async, which %s is told', async (flag) => {
+  it.each(['--await-auth', '--stream'])('excludes --async together with %s', async (flag) => {
     const { code, stdout, stderr } = await parley(['send', '-a', agent.url, 'let me in', '--async', flag]);
     expect(stderr).toMatch(new RegExp(`A2ACLI_ERR_USAGE: --async and ${flag} exclude each other`));
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   });
 
-  it('goes on while send waits, when what it asks for has been given elsewhere', async () => {
+  it('continues during the wait of send once the user has signed in', async () => {
     await using running = new RunningParley(['send', '-a', agent.url, 'let me in', '--await-auth', '-o', 'json']);
     await signIn(running);
     const { code, stdout, stderr } = await running.ended;
@@ -94,7 +94,7 @@ describe('AUTH_011: a task that asks for authorization', () => {
     expect(code).toBe(0);
   });
 
-  it('goes on while task get waits', async () => {
+  it('continues during the wait of task get', async () => {
     const { task } = await parleyJson<{ task: Task }>(['send', '-a', agent.url, 'let me in']);
     await using running = new RunningParley(['task', 'get', task.id, '-a', agent.url, '--await-auth']);
     await signIn(running);
@@ -104,7 +104,7 @@ describe('AUTH_011: a task that asks for authorization', () => {
     expect(code).toBe(0);
   });
 
-  it.each(['send', 'task subscribe'])('goes on in the stream of %s', async (command) => {
+  it.each(['send', 'task subscribe'])('continues in the stream of %s', async (command) => {
     const started = await parleyJson<{ task: Task }>(['send', '-a', agent.url, 'let me in']);
     const target = command === 'send' ? ['send', 'let me in'] : ['task', 'subscribe', started.task.id];
     await using running = new RunningParley([...target, '-a', agent.url, '--await-auth', '--stream', '-o', 'json']);
@@ -117,7 +117,7 @@ describe('AUTH_011: a task that asks for authorization', () => {
     expect(code).toBe(0);
   });
 
-  it('is looked at where there are no streams', async () => {
+  it('is polled if the agent has no streams', async () => {
     const states = ['AUTH_REQUIRED', 'AUTH_REQUIRED', 'AUTH_REQUIRED', 'COMPLETED'];
     const taskIn = (state = 'COMPLETED') => ({ id: 't-1', contextId: 'c-1', status: { state: `TASK_STATE_${state}` } });
     await using recorder = await RecordingAgent.start({
@@ -133,7 +133,7 @@ describe('AUTH_011: a task that asks for authorization', () => {
     expect(code).toBe(0);
   });
 
-  it('can be answered by a message too, which another call that waits sees', async () => {
+  it('can also be answered by a message, and another waiting call returns the result', async () => {
     await using demo = await ServedAgent.start(['demo-server', '--quiet']);
     await using waiting = new RunningParley(['send', '-a', demo.url, 'auth', '--await-auth', '-o', 'json']);
     const id = await waiting.told(/^Task: (\S+)$/m);
@@ -145,7 +145,7 @@ describe('AUTH_011: a task that asks for authorization', () => {
     });
   });
 
-  it('is left at --timeout, with the command that goes back', async () => {
+  it('ends the wait at --timeout, with the command that waits again', async () => {
     const { code, stderr } = await parley(['send', '-a', agent.url, 'let me in', '--await-auth', '--timeout', '2s']);
     expect(stderr).toContain('A2ACLI_ERR_TIMEOUT');
     expect(stderr).toMatch(/parley task get \S+ --wait/);

@@ -8,7 +8,7 @@ const folder = new EmptyFolder();
 afterAll(() => folder[Symbol.dispose]());
 
 describe('CLI_001: help and version', () => {
-  it('help lists every command, and exits 0', async () => {
+  it('help lists every command and exits with 0', async () => {
     const { code, stdout, stderr } = await parley(['help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     for (const command of ['serve [module]', 'init [folder]', 'db status', 'config show', 'completion <shell>'])
@@ -17,7 +17,7 @@ describe('CLI_001: help and version', () => {
     expect((await parley(['--help'])).stdout).toBe(stdout);
   });
 
-  it('a command, and a group, have help of their own', async () => {
+  it('each command and each group has its own help', async () => {
     const { stdout } = await parley(['serve', '--help']);
     expect(stdout).toContain('Usage: parley serve [module] [flags]');
     expect(stdout).toContain('--echo');
@@ -26,7 +26,7 @@ describe('CLI_001: help and version', () => {
     expect((await parley(['db'])).stdout).toMatch(/db vacuum/);
   });
 
-  it('shows what flags are set to, and where from', async () => {
+  it('help shows the current value of a flag and its source', async () => {
     expect((await parley(['help', 'serve'])).stdout).toMatch(/--output <format> .*\(default: text\)/);
     const { stdout } = await parley(['help', 'serve'], { env: { A2ACLI_OUTPUT: 'jsonl' } });
     expect(stdout).toMatch(/--output <format> .*\(default: jsonl, from environment\)/);
@@ -37,7 +37,7 @@ describe('CLI_001: help and version', () => {
   });
 });
 
-describe('EXIT_001: mistakes exit 2, say what is meant, and never show a stack', () => {
+describe('EXIT_001: wrong arguments exit with 2, and the error suggests a remedy without a stack', () => {
   it.each([
     [['serv'], /no command "serv"; did you mean "serve"\?/],
     [['db', 'statu'], /no command "db statu"; did you mean "db status"\?/],
@@ -62,7 +62,7 @@ describe('EXIT_001: mistakes exit 2, say what is meant, and never show a stack',
     expect(code).toBe(2);
   });
 
-  it('with -o json they are one object on stdout', async () => {
+  it('with -o json the error is one object on stdout', async () => {
     const { code, stdout } = await parley(['serv', '-o', 'json']);
     expect(code).toBe(2);
     expect(JSON.parse(stdout)).toEqual({
@@ -70,7 +70,7 @@ describe('EXIT_001: mistakes exit 2, say what is meant, and never show a stack',
     });
   });
 
-  it('--debug shows where it broke', async () => {
+  it('--debug prints the stack', async () => {
     expect((await parley(['serve', 'gone.ts', '--debug'])).stderr).toMatch(/\n {6}at /);
   });
 });
@@ -101,7 +101,7 @@ describe('CONFIG_001, CONFIG_002: settings', () => {
     return settings.find((row) => row.name === name);
   }
 
-  it('flag before environment before local file before global file before what is built in', async () => {
+  it('precedence: flag, environment, local file, global file, built-in', async () => {
     const [local, global] = [join(folder.path, 'project', '.env'), join(home, '.config', 'a2a-cli', '.env')];
     expect(await setting('A2ACLI_OUTPUT')).toMatchObject({ value: 'json', source: 'flag' });
     expect(await setting('A2ACLI_TIMEOUT')).toMatchObject({ value: '6s', source: 'environment' });
@@ -110,7 +110,7 @@ describe('CONFIG_001, CONFIG_002: settings', () => {
     expect(await setting('A2ACLI_TENANT')).toMatchObject({ value: null, source: 'not set' });
   });
 
-  it('--config takes the place of the local file', async () => {
+  it('--config replaces the local file', async () => {
     const path = join(folder.path, 'named.env');
     expect(await setting('A2ACLI_AGENT_CARD', ['--config', path])).toMatchObject({
       value: 'named.example',
@@ -128,7 +128,7 @@ describe('CONFIG_001, CONFIG_002: settings', () => {
     expect(stdout).not.toMatch(/from-file-secret|env-secret/);
   });
 
-  it('a file with secrets that others can read is worth a warning', async () => {
+  it('a file with secrets that others can read causes a warning', async () => {
     const path = join(folder.path, 'open.env');
     writeFileSync(path, 'A2ACLI_BEARER=x\n');
     chmodSync(path, 0o644);
@@ -139,7 +139,7 @@ describe('CONFIG_001, CONFIG_002: settings', () => {
 });
 
 describe('CLI_002: completion', () => {
-  function completed(line: string): string[] {
+  function completionsOf(line: string): string[] {
     const words = line.split(' ');
     const script = [
       `source <(${process.execPath} ${PARLEY} completion bash)`,
@@ -154,14 +154,16 @@ describe('CLI_002: completion', () => {
   }
 
   it('bash completes commands, groups and flags', () => {
-    expect(completed('parley se')).toEqual(['send', 'serve']);
-    expect(completed('parley task push-config ')).toEqual(expect.arrayContaining(['create', 'get', 'list', 'delete']));
-    expect(completed('parley db ')).toEqual(expect.arrayContaining(['status', 'migrate', 'vacuum', 'retention']));
-    expect(completed('parley db vacuum --da')).toEqual(['--database']);
-    expect(completed('parley serve --host 127.0.0.1 --ec')).toEqual(['--echo']);
+    expect(completionsOf('parley se')).toEqual(['send', 'serve']);
+    expect(completionsOf('parley task push-config ')).toEqual(
+      expect.arrayContaining(['create', 'get', 'list', 'delete']),
+    );
+    expect(completionsOf('parley db ')).toEqual(expect.arrayContaining(['status', 'migrate', 'vacuum', 'retention']));
+    expect(completionsOf('parley db vacuum --da')).toEqual(['--database']);
+    expect(completionsOf('parley serve --host 127.0.0.1 --ec')).toEqual(['--echo']);
   });
 
-  it.each(['zsh', 'fish'])('there is a script for %s that knows every command', async (shell) => {
+  it.each(['zsh', 'fish'])('the script for %s contains every command', async (shell) => {
     const { stdout, code } = await parley(['completion', shell]);
     expect(code).toBe(0);
     for (const word of ['serve', 'vacuum', 'completion', 'database']) expect(stdout).toContain(word);
@@ -169,7 +171,7 @@ describe('CLI_002: completion', () => {
 });
 
 describe('SKILL_001, SKILL_002: the skill', () => {
-  it('is one, short, and sends its reader to the help', async () => {
+  it('is short and refers to the help', async () => {
     const { stdout } = await parley(['skill']);
     expect(stdout).toMatch(/^---\nname: parley\n/);
     expect(stdout).toMatch(/\ncompatibility: .*parley/);
@@ -183,7 +185,7 @@ describe('parley db', () => {
   const database = `sqlite:${join(folder.path, 'db', 'tasks.db')}`;
   const on = ['--database', database];
 
-  it('looks after a database', async () => {
+  it('prints the status, deletes by age, vacuums and migrates', async () => {
     {
       await using agent = await ServedAgent.start(['serve', '--echo', ...on]);
       const headers = { 'content-type': 'application/json', 'a2a-version': '1.0' };
@@ -218,7 +220,7 @@ describe('parley db', () => {
     expect(await parleyJson(['db', 'status', ...on])).toMatchObject({ tasks: {}, records: 0 });
   });
 
-  it('makes no file where there is none, and touches none that is not ours', async () => {
+  it('creates no missing file, and refuses a file that is no SQLite database', async () => {
     const gone = join(folder.path, 'gone.db');
     for (const command of ['status', 'migrate', 'vacuum', 'retention']) {
       const { code, stderr } = await parley(['db', command, '--database', `sqlite:${gone}`]);
@@ -231,7 +233,7 @@ describe('parley db', () => {
     expect((await parley(['db', 'status', '--database', `sqlite:${foreign}`])).stderr).toMatch(/no SQLite database/);
   });
 
-  it('works on files only', async () => {
+  it('refuses a database in memory', async () => {
     expect((await parley(['db', 'status', '--database', 'memory:'])).stderr).toMatch(
       /this command works on files such as sqlite:/,
     );

@@ -17,7 +17,7 @@ function file(name: string, content: string): string {
 const partsOf = ({ body }: RecordedRequest | undefined = {} as RecordedRequest) =>
   (body.params.message as { parts: unknown[] }).parts;
 
-async function sentBy(args: readonly string[], input?: string): Promise<RecordedRequest> {
+async function requestOf(args: readonly string[], input?: string): Promise<RecordedRequest> {
   await using agent = await RecordingAgent.start();
   const { code, stderr } = await parley(['send', '-a', agent.url, ...args], input === undefined ? {} : { input });
   expect(stderr).toBe('');
@@ -27,7 +27,7 @@ async function sentBy(args: readonly string[], input?: string): Promise<Recorded
 }
 
 describe('what is sent', () => {
-  it('SEND_006: text, file and data parts stand in the order of their flags, the message first', async () => {
+  it('SEND_006: parts have the order of their flags, after the message', async () => {
     const csv = file('table.csv', 'a,b\n');
     const json = file('facts.json', '{"n":1}');
     const args = [
@@ -43,7 +43,7 @@ describe('what is sent', () => {
       '--file',
       'https://example.com/x.png?y=1',
     ];
-    expect(partsOf(await sentBy(args, '[1,2]'))).toEqual([
+    expect(partsOf(await requestOf(args, '[1,2]'))).toEqual([
       { text: 'first' },
       { data: { n: 1 } },
       { text: 'second' },
@@ -53,7 +53,7 @@ describe('what is sent', () => {
     ]);
   });
 
-  it('SEND_005: --media-type is for the part before it; a type is inferred only where none is given', async () => {
+  it('SEND_005: --media-type applies to the part before it; without it the type is inferred', async () => {
     const csv = file('again.csv', 'a,b\n');
     const args = [
       '--file',
@@ -67,7 +67,7 @@ describe('what is sent', () => {
       '--data',
       '{"a":1}',
     ];
-    expect(partsOf(await sentBy(args))).toMatchObject([
+    expect(partsOf(await requestOf(args))).toMatchObject([
       { filename: 'again.csv', mediaType: 'text/x-special' },
       { text: '# hi', mediaType: 'text/markdown' },
       { data: { a: 1 } },
@@ -80,24 +80,24 @@ describe('what is sent', () => {
       expect((await parley(['send', '-a', 'localhost:9', ...wrong])).code).toBe(2);
   });
 
-  it('the message can come from standard input, and part flags have other names too', async () => {
-    expect(partsOf(await sentBy(['-'], 'from stdin'))).toEqual([{ text: 'from stdin' }]);
-    expect(partsOf(await sentBy(['--text-part', 'a', '--data-part', '{"b":1}']))).toEqual([
+  it('the message can come from standard input, and flags of parts have aliases', async () => {
+    expect(partsOf(await requestOf(['-'], 'from stdin'))).toEqual([{ text: 'from stdin' }]);
+    expect(partsOf(await requestOf(['--text-part', 'a', '--data-part', '{"b":1}']))).toEqual([
       { text: 'a' },
       { data: { b: 1 } },
     ]);
   });
 
-  it('INTERACT_001, INTERACT_002, INTERACT_003: ids are those that were given, and no other is made up', async () => {
-    expect((await sentBy(['x'])).body.params.message).not.toHaveProperty('taskId');
-    expect((await sentBy(['x'])).body.params.message).not.toHaveProperty('contextId');
-    expect((await sentBy(['x', '--context-id', 'c-9'])).body.params.message).toMatchObject({ contextId: 'c-9' });
-    const both = await sentBy(['x', '--task-id', 't-9', '--context-id', 'c-9']);
+  it('INTERACT_001, INTERACT_002, INTERACT_003: only the given ids are sent', async () => {
+    expect((await requestOf(['x'])).body.params.message).not.toHaveProperty('taskId');
+    expect((await requestOf(['x'])).body.params.message).not.toHaveProperty('contextId');
+    expect((await requestOf(['x', '--context-id', 'c-9'])).body.params.message).toMatchObject({ contextId: 'c-9' });
+    const both = await requestOf(['x', '--task-id', 't-9', '--context-id', 'c-9']);
     expect(both.body.params.message).toMatchObject({ taskId: 't-9', contextId: 'c-9' });
   });
 
-  it('metadata goes into the payload, service parameters into headers', async () => {
-    const { body, headers } = await sentBy([
+  it('metadata is sent in the payload, service parameters in headers', async () => {
+    const { body, headers } = await requestOf([
       'x',
       '--metadata',
       '{"k":[1]}',
@@ -110,15 +110,15 @@ describe('what is sent', () => {
     expect(headers).toMatchObject({ 'x-one': '1', 'x-two': 'a:b' });
   });
 
-  it('VER_001: the version is signalled on every request', async () => {
+  it('VER_001: every request has the version header', async () => {
     await using agent = await RecordingAgent.start();
     await parley(['send', '-a', agent.url, 'x']);
     expect(agent.requests).toHaveLength(2);
     expect(agent.requests.map(({ headers }) => headers['a2a-version'])).toEqual(['1.0', '1.0']);
   });
 
-  it('TX_003: the tenant of the interface is sent as declared, and none where none is', async () => {
-    expect((await sentBy(['x'])).body.params).not.toHaveProperty('tenant');
+  it('TX_003: the tenant of the interface is sent as declared, and none without one', async () => {
+    expect((await requestOf(['x'])).body.params).not.toHaveProperty('tenant');
     const tenanted = (url: string) => ({
       supportedInterfaces: [
         { url: `${url}/rpc`, protocolBinding: 'JSONRPC', protocolVersion: '1.0', tenant: 'acme/1' },
@@ -132,7 +132,7 @@ describe('what is sent', () => {
 
   it('--request-payload is the whole request', async () => {
     const payload = { message: { messageId: 'mine', role: 'ROLE_USER', parts: [{ text: 'x' }] }, metadata: { a: 1 } };
-    const { body } = await sentBy(['--request-payload', JSON.stringify(payload)]);
+    const { body } = await requestOf(['--request-payload', JSON.stringify(payload)]);
     expect(body.params).toMatchObject(payload);
     const wrong = await parley(['send', '-a', 'localhost:9', '--request-payload', '{}', '--text', 'x']);
     expect(wrong.stderr).toMatch(/--text has no place beside it/);
@@ -147,8 +147,8 @@ describe('what is sent', () => {
   });
 });
 
-describe('which agent', () => {
-  it('CARD_GET_001: a bare host, an origin, a card URL, a path and a file:// URL lead to a card', async () => {
+describe('the called agent', () => {
+  it('CARD_GET_001: the card is found by host, origin, URL of the card, path and file:// URL', async () => {
     await using agent = await RecordingAgent.start();
     const path = file('card.json', JSON.stringify(plainCard(agent.url)));
     const references = [
@@ -177,7 +177,7 @@ describe('which agent', () => {
     expect(code).toBe(1);
   });
 
-  it('CARD_GET_005: a catalog leads to the card of its only agent, or of the one that is picked', async () => {
+  it('CARD_GET_005: a catalog selects its only agent, or the agent after #', async () => {
     await using agent = await RecordingAgent.start();
     const entry = (identifier: string) => ({
       identifier,
@@ -196,7 +196,7 @@ describe('which agent', () => {
     expect(several.stderr).toMatch(/urn:air:x:a, urn:air:x:b/);
   });
 
-  it('TX_001, TX_002, TX_004: the first interface of the card that is supported, or the binding that is asked for', async () => {
+  it('TX_001, TX_002, TX_004: calls the first supported interface of the card, or that of --transport', async () => {
     const offered = (url: string) => ({
       supportedInterfaces: [
         { url: '127.0.0.1:1', protocolBinding: 'GRPC', protocolVersion: '1.0' },
@@ -218,7 +218,7 @@ describe('which agent', () => {
     expect((await parley(['send', '-a', agent.url, 'x', '--transport', 'carrier-pigeon'])).code).toBe(2);
   });
 
-  it('VER_001: it speaks an older version where that is asked for', async () => {
+  it('VER_001: --a2a-version selects an older version', async () => {
     await using agent = await ServedAgent.start(['demo-server']);
     const { stdout, stderr, code } = await parley([
       'send',
@@ -234,7 +234,7 @@ describe('which agent', () => {
     expect(code).toBe(0);
   });
 
-  it('VER_001: it never goes below 1.0 by itself', async () => {
+  it('VER_001: without --a2a-version it never calls a version below 1.0', async () => {
     const old = (url: string) => ({
       supportedInterfaces: [{ url: `${url}/rpc`, protocolBinding: 'JSONRPC', protocolVersion: '0.3' }],
     });

@@ -3,7 +3,7 @@ import { capnwebBinding } from 'parley-a2a-capnweb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parley } from './parley.js';
 
-/** Echoes, and asks for more if the text ends with a question mark. */
+/** Echoes, and asks for input if the text ends with a question mark. */
 const server = createA2AServer({
   agent: {
     async execute(context, events) {
@@ -29,7 +29,7 @@ const runOk = async (...args: readonly string[]) => {
 };
 
 describe('--transport capnweb', () => {
-  it('sends, reads, lists, cancels and follows', async () => {
+  it('sends, gets, lists, cancels and subscribes', async () => {
     const sent = JSON.parse(await runOk('send', 'hello'));
     expect(JSON.stringify(sent)).toContain('Echo: hello');
     const waiting = JSON.parse(await runOk('send', 'more?'));
@@ -42,7 +42,7 @@ describe('--transport capnweb', () => {
     expect(missing.stderr + missing.stdout).toContain('TaskNotFoundError');
   });
 
-  it('streams, and holds a conversation', async () => {
+  it('streams and chats', async () => {
     const streamed = await runOk('send', 'hello', '--stream');
     expect(streamed).toContain('Echo: hello');
     const { code, stdout } = await parley(['chat', '-a', url, '--transport', 'capnweb'], { input: 'one\ntwo\n' });

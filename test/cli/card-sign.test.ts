@@ -10,7 +10,7 @@ describe('parley card sign', () => {
   const folder = new EmptyFolder();
   afterAll(() => folder[Symbol.dispose]());
 
-  function written(name: string, text: string): string {
+  function writeText(name: string, text: string): string {
     const path = join(folder.path, name);
     writeFileSync(path, text);
     return path;
@@ -20,8 +20,8 @@ describe('parley card sign', () => {
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const jwk = publicKey.export({ format: 'jwk' }) as JWK;
     return {
-      own: written(`${name}.pem`, privateKey.export({ type: 'pkcs8', format: 'pem' }) as string),
-      shown: written(`${name}.jwk`, JSON.stringify({ ...jwk, kid: await calculateJwkThumbprint(jwk) })),
+      own: writeText(`${name}.pem`, privateKey.export({ type: 'pkcs8', format: 'pem' }) as string),
+      shown: writeText(`${name}.jwk`, JSON.stringify({ ...jwk, kid: await calculateJwkThumbprint(jwk) })),
     };
   }
 
@@ -55,8 +55,8 @@ describe('parley card sign', () => {
     [['card.json', '--signing-key', 'nowhere.pem'], 'cannot be read as a key'],
     [['list.json', '--signing-key', 'nowhere.pem'], 'is no JSON object'],
   ])('%j is refused', async (args, problem) => {
-    written('card.json', '{}');
-    written('list.json', '[]');
+    writeText('card.json', '{}');
+    writeText('list.json', '[]');
     const { code, stderr } = await parley(['card', 'sign', ...args], { cwd: folder.path });
     expect(code).not.toBe(0);
     expect(stderr).toContain(problem);
@@ -64,7 +64,7 @@ describe('parley card sign', () => {
 
   it('does not sign with a public key', async () => {
     const { shown } = await keyFiles('public');
-    const path = written('card.json', '{}');
+    const path = writeText('card.json', '{}');
     const { code, stderr } = await parley(['card', 'sign', path, '--signing-key', shown]);
     expect(code).not.toBe(0);
     expect(stderr).toContain('needs a private key');

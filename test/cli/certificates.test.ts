@@ -27,7 +27,7 @@ describe('over TLS', () => {
   const certificate = () => ['--client-cert', path('cert.pem'), '--client-key', path('key.pem')];
   const trust = () => ['--ca-cert', path('ca.pem')];
 
-  it('AUTH_003: a certificate that nobody trusts ends the call, unless --insecure says otherwise, or --ca-cert trusts it', async () => {
+  it('AUTH_003: an untrusted certificate fails the call without --insecure or --ca-cert', async () => {
     const refused = await parley(['card', 'get', curious.url]);
     expect(refused.stderr).toMatch(/A2ACLI_ERR_UNREACHABLE.*\nhint: .*--insecure/);
     expect(refused.code).toBe(3);
@@ -38,7 +38,7 @@ describe('over TLS', () => {
     expect((await parley(['card', 'get', curious.url, ...trust()])).code).toBe(0);
   });
 
-  it('AUTH_009: a client certificate says who calls', async () => {
+  it('AUTH_009: a client certificate authenticates the caller', async () => {
     const { stdout, code } = await parley(['send', '-a', strict.url, 'x', ...certificate(), ...trust()]);
     expect(stdout).toMatch(/^Text:\ncalled by ada/m);
     expect(code).toBe(0);

@@ -17,7 +17,7 @@ afterAll(() => demo[Symbol.asyncDispose]());
 describe('a conversation on a terminal', () => {
   const at = () => ['chat', '-a', demo.url];
 
-  it.for(cases)('shows what the agent says without ids, and the ids at the end', async () => {
+  it.for(cases)('shows the answers without ids, and the ids at the end', async () => {
     await using terminal = new PseudoTerminal(at(), { NO_COLOR: '1' });
     await terminal.shows(PROMPT);
     terminal.type('stream\n');
@@ -38,7 +38,7 @@ describe('a conversation on a terminal', () => {
     await terminal.shows(/You said: hello\r\n.*Task: \S+\r\nContext: \S+\r\nState: COMPLETED\r\n.*> /s);
   });
 
-  it.for(cases)('shows the answer to a question alone, not again what came before', async () => {
+  it.for(cases)('shows only new content after a reply', async () => {
     await using terminal = new PseudoTerminal(at());
     await terminal.shows(PROMPT);
     terminal.type('ask\n');
@@ -47,7 +47,7 @@ describe('a conversation on a terminal', () => {
     expect(await terminal.shows(/Hello, Ada\r\n.*> /s)).not.toContain('What is your name?');
   });
 
-  it.for(cases)('Ctrl-C cancels the turn and leaves the conversation open; the next one leaves', async () => {
+  it.for(cases)('Ctrl-C cancels the turn, and without a turn ends the conversation', async () => {
     await using terminal = new PseudoTerminal(at());
     await terminal.shows(PROMPT);
     terminal.type('slow 600\n');
@@ -69,7 +69,7 @@ describe('a conversation on a terminal', () => {
     expect(tasks).toHaveLength(1);
   });
 
-  it.for(cases)('a second Ctrl-C does not wait for a task that cannot be canceled', async () => {
+  it.for(cases)('a second Ctrl-C ends the conversation without waiting for the cancellation', async () => {
     const working = { id: 't-1', contextId: 'c-1', status: { state: 'TASK_STATE_WORKING' } };
     const answer: Answer = ({ body }) =>
       body.method === 'CancelTask'
@@ -88,7 +88,7 @@ describe('a conversation on a terminal', () => {
     expect(code).toBe(130);
   });
 
-  it.for(cases)('an error does not end it', async () => {
+  it.for(cases)('an error does not end the conversation', async () => {
     let calls = 0;
     const answer: Answer = () => {
       calls += 1;
@@ -104,7 +104,7 @@ describe('a conversation on a terminal', () => {
     await terminal.shows(/fine\r\n/);
   });
 
-  it.for(cases)('/task, /cancel, /file, /help and words that are no command', async () => {
+  it.for(cases)('supports /task, /cancel, /file and /help, and refuses unknown commands', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'parley-chat-'));
     try {
       writeFileSync(join(folder, 'notes.txt'), 'hello');
@@ -143,25 +143,28 @@ describe('a conversation on a terminal', () => {
       stream({ message: { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text }] } });
   const card = { capabilities: { streaming: true } };
 
-  it.for(cases)('Markdown becomes colours, unless NO_COLOR is set, and nothing else steers the terminal', async () => {
-    const answer = said('# Title\n**bold** \u001b[2J\u009b31m`code`');
-    await using agent = await RecordingAgent.start({ card, answer });
-    await using styled = new PseudoTerminal(['chat', '-a', agent.url]);
-    await styled.shows(PROMPT);
-    styled.type('x\n');
-    const shown = await styled.shows(/code.*\r\n/);
-    expect(shown).toContain(
-      '\u001b[0;1mTitle\u001b[0m\r\n\u001b[0;1mbold\u001b[0m \\u001b[2J\\u009b31m\u001b[0;36mcode\u001b[0m',
-    );
-    await using plain = new PseudoTerminal(['chat', '-a', agent.url], { NO_COLOR: '1' });
-    await plain.shows(PROMPT);
-    plain.type('x\n');
-    await plain.shows(/# Title\r\n\*\*bold\*\* \\u001b\[2J\\u009b31m`code`\r\n/);
-  });
+  it.for(cases)(
+    'Markdown becomes colours unless NO_COLOR is set, and control characters of the agent are escaped',
+    async () => {
+      const answer = said('# Title\n**bold** \u001b[2J\u009b31m`code`');
+      await using agent = await RecordingAgent.start({ card, answer });
+      await using styled = new PseudoTerminal(['chat', '-a', agent.url]);
+      await styled.shows(PROMPT);
+      styled.type('x\n');
+      const shown = await styled.shows(/code.*\r\n/);
+      expect(shown).toContain(
+        '\u001b[0;1mTitle\u001b[0m\r\n\u001b[0;1mbold\u001b[0m \\u001b[2J\\u009b31m\u001b[0;36mcode\u001b[0m',
+      );
+      await using plain = new PseudoTerminal(['chat', '-a', agent.url], { NO_COLOR: '1' });
+      await plain.shows(PROMPT);
+      plain.type('x\n');
+      await plain.shows(/# Title\r\n\*\*bold\*\* \\u001b\[2J\\u009b31m`code`\r\n/);
+    },
+  );
 });
 
 describe('a conversation in a pipe', () => {
-  it('goes on after an error, shows plain labels, and ends with the exit code of the error', async () => {
+  it('continues after an error, prints plain labels, and ends with the exit code of the error', async () => {
     const { stdout, stderr, code } = await parley(['chat', '-a', demo.url, '--task-id', 'gone'], {
       input: 'x\n/hello\n',
     });
@@ -170,7 +173,7 @@ describe('a conversation in a pipe', () => {
     expect(code).toBe(1);
   });
 
-  it('shows an artifact of a task that goes on only once', async () => {
+  it('prints each artifact of a continued task once', async () => {
     const task = (state: string, ...texts: readonly string[]) => ({
       task: {
         ...{ id: 't-1', contextId: 'c-1', status: { state: `TASK_STATE_${state}` } },
@@ -187,7 +190,7 @@ describe('a conversation in a pipe', () => {
   it.each([
     ['chat', ['chat'], { input: 'x\n' }],
     ['send --stream', ['send', 'x', '--stream'], {}],
-  ])('shows a text once that its last update repeats: %s', async (_name, args, options) => {
+  ])('prints a text once if its last update repeats it: %s', async (_name, args, options) => {
     const ids = { taskId: 't-1', contextId: 'c-1' };
     const status = (state: string) => ({ state: `TASK_STATE_${state}` });
     const update = (text: string, flags: object) => ({

@@ -15,7 +15,7 @@ function versionOf(folder: string): string {
   return (JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')) as { version: string }).version;
 }
 
-/** The files whose titles name an id. */
+/** The test files whose titles contain an id. */
 const named = new Map<string, Set<string>>();
 for (const file of readdirSync(here, { recursive: true, encoding: 'utf8' }).filter((name) =>
   name.endsWith('.test.ts'),
@@ -25,13 +25,13 @@ for (const file of readdirSync(here, { recursive: true, encoding: 'utf8' }).filt
 }
 
 describe('the compliance report', () => {
-  it('has every requirement of the specification, in its tier', () => {
+  it('contains every requirement of the specification, in its tier', () => {
     const tiers = Object.values(REQUIREMENTS).map(({ tier }) => tier);
     expect([1, 2, 3].map((tier) => tiers.filter((one) => one === tier).length)).toEqual([39, 15, 12]);
     for (const [id, { tier }] of Object.entries(REQUIREMENTS)) expect(field(id, 'tier'), id).toBe(String(tier));
   });
 
-  it('is of the tests, requirements, versions and agents as they are: run test/cli/compliance/write.mjs', () => {
+  it('matches tests, requirements, versions and agents: otherwise run test/cli/compliance/write.mjs', () => {
     const own = [...named].flatMap(([title, files]) => [...files].map((file) => ({ title, file, passed: true })));
     const calls = ['HTTP+JSON', 'JSON-RPC', 'gRPC'].map((name) => `every operation over ${name},`);
     const tests = [
@@ -49,7 +49,7 @@ describe('the compliance report', () => {
     expect(readFileSync(join(root, 'docs/cli-compliance.md'), 'utf8')).toBe(reportMarkdown(input));
   });
 
-  it('covers every transport of the specification, and is satisfied in all three tiers', () => {
+  it('covers every transport of the specification, and passes all three tiers', () => {
     expect(report).toContain('transports_covered: ["HTTP+JSON", "JSON-RPC", "gRPC"]');
     expect(report.match(/satisfied: true/g)).toHaveLength(3);
     expect(report).toContain('tier_claimed: 3');
@@ -58,7 +58,7 @@ describe('the compliance report', () => {
     expect(transportsIn(tests)).toEqual(['gRPC']);
   });
 
-  it('passes nothing that no test shows, and nothing whose test fails', () => {
+  it('passes no requirement without a test, and none whose test fails', () => {
     const of = (passed: boolean) =>
       reportYaml({ tests: [{ title: 'SEND_001: sends', file: 'x', passed }], version: '1', date: 'd', agents: ['a'] });
     expect(of(true)).toMatch(/A2ACLI_SEND_001:\n(?: {4}.*\n){4} {4}status: pass/);

@@ -12,7 +12,7 @@ describe('credentials', () => {
     securityRequirements: [{ schemes: { bearer: {} } }],
   };
 
-  it('AUTH_001, AUTH_002: a bearer token and an API key go where the card says, from flags and variables', async () => {
+  it('AUTH_001, AUTH_002: a bearer token and an API key of flags and variables are sent in the place that the card declares', async () => {
     await using bearer = await RecordingAgent.start({ card: bearerScheme });
     await parley(['send', '-a', bearer.url, 'x', '--bearer', 'tok-1']);
     await parley(['send', '-a', bearer.url, 'x'], { env: { A2ACLI_BEARER: 'tok-2' } });
@@ -34,13 +34,13 @@ describe('credentials', () => {
     }
   });
 
-  it('AUTH_002: the help says what a flag gives away', async () => {
+  it('AUTH_002: the help warns about flags that expose a secret', async () => {
     const { stdout } = await parley(['help', 'send']);
     expect(stdout).toMatch(/process table and the shell history/);
     expect(stdout).toMatch(/A2ACLI_BEARER, A2ACLI_API_KEY/);
   });
 
-  it('AUTH_004: no credential is ever shown', async () => {
+  it('AUTH_004: no credential is printed', async () => {
     const echoing: Answer = ({ headers }) =>
       result({
         message: { messageId: 'a', role: 'ROLE_AGENT', parts: [{ text: `you are ${headers.authorization}` }] },
@@ -61,7 +61,7 @@ describe('credentials', () => {
     expect(stderr).not.toMatch(/very-secret|pl4nted-s3cret-2/);
   });
 
-  it('AUTH_004: nor in another encoding, in a query, in a push configuration or with an error', async () => {
+  it('AUTH_004: no credential is printed encoded, in a query, in a push configuration or in an error', async () => {
     const secret = 'p@ss/w+rd&=1';
     const echoing: Answer = ({ body, query }) =>
       result({
@@ -95,7 +95,7 @@ describe('credentials', () => {
     expect(stderr).not.toContain(Buffer.from(`user:${secret}`).toString('base64').slice(8, -4));
   });
 
-  it('credentials that are missing, and that are refused, end with 4 and say what the agent takes', async () => {
+  it('missing and refused credentials exit with 4, and the hint names the schemes of the agent', async () => {
     const refusing: Answer = () => ({
       status: 401,
       headers: { 'www-authenticate': 'Bearer' },
@@ -110,7 +110,7 @@ describe('credentials', () => {
     expect(wrong.code).toBe(4);
   });
 
-  it('AUTH_003: --insecure warns, and more so with a credential', async () => {
+  it('AUTH_003: --insecure warns, and also about a sent credential', async () => {
     await using agent = await RecordingAgent.start({ card: bearerScheme });
     expect((await parley(['send', '-a', agent.url, 'x'])).stderr).toBe('');
     const { stderr, code } = await parley(['send', '-a', agent.url, 'x', '--insecure', '--bearer', 't']);
@@ -119,7 +119,7 @@ describe('credentials', () => {
     expect(code).toBe(0);
   });
 
-  it('CARD_GET_003, AUTH_008: the extended card is asked for with credentials where the card declares a scheme, else without', async () => {
+  it('CARD_GET_003, AUTH_008: credentials for the extended card are sent only if the card declares a scheme', async () => {
     const capabilities = { extendedAgentCard: true };
     const extended = {
       name: 'More',

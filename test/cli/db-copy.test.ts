@@ -9,14 +9,14 @@ const files = new SqliteFiles();
 const path = files.fresh();
 const source = `sqlite:${path}`;
 
-async function opened(file: string, work: (storage: SqliteStorage) => Promise<void>): Promise<void> {
+async function withStorage(file: string, work: (storage: SqliteStorage) => Promise<void>): Promise<void> {
   const storage = await files.open(systemClock, { path: file });
   await work(storage);
   await storage.close();
 }
 
 beforeAll(async () => {
-  await opened(path, async (storage) => {
+  await withStorage(path, async (storage) => {
     for (const id of ['one', 'two', 'three']) {
       const status = { state: 'TASK_STATE_INPUT_REQUIRED' } as const;
       await storage.create({ agent: '/', tenant: '', owner: null }, { id, contextId: 'c', status });
@@ -34,7 +34,7 @@ it('copies a database and prints the numbers', async () => {
   expect(again).toEqual({ copied: { tasks: 3, records: 3, turns: 0, pushConfigs: 0, keys: 0, present: 3 } });
 });
 
-it('refuses a target with tasks, a missing argument and a database that it does not know', async () => {
+it('refuses a target with tasks, a missing argument and an unknown kind of database', async () => {
   const target = files.fresh();
   await parley(['db', 'copy', source, `sqlite:${target}`]);
   const full = await parley(['db', 'copy', source, `sqlite:${target}`]);
@@ -46,16 +46,16 @@ it('refuses a target with tasks, a missing argument and a database that it does 
 });
 
 it('refuses a file that a server uses', async () => {
-  await opened(path, async () => {
+  await withStorage(path, async () => {
     const { code, stderr } = await parley(['db', 'copy', source, `sqlite:${files.fresh()}`]);
     expect(code).toBe(2);
     expect(stderr).toContain('another server uses it');
   });
 });
 
-it('names a schema that a newer version wrote, and plans no way back', async () => {
+it('db status names the schema of a newer version, and db migrate refuses it', async () => {
   const newer = files.fresh();
-  await opened(newer, async () => {});
+  await withStorage(newer, async () => {});
   const on = ['--database', `sqlite:${newer}`];
   const { newestSchema } = await parleyJson<{ newestSchema: number }>(['db', 'status', ...on]);
   const file = new DatabaseSync(newer);

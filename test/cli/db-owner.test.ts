@@ -29,8 +29,8 @@ function bytesBelow(path: string): string {
     .join('\n');
 }
 
-/** A database and a file store with the data of two owners. */
-async function filled({ tasks = 3 } = {}) {
+/** Makes a database and a file store with the data of two owners. */
+async function fillPlaces({ tasks = 3 } = {}) {
   places += 1;
   const path = files.fresh();
   const store = join(folder.path, `store-${places}`);
@@ -71,8 +71,8 @@ async function filled({ tasks = 3 } = {}) {
 
 const bytesAreGone = (contents: string) => foundIn(contents, 'm4rk-of-ada');
 
-it('db erase shows with --dry-run what would go, and erases it with a record before and after', async () => {
-  const { contents, args } = await filled();
+it('db erase counts with --dry-run, and erases with an audit record before and after', async () => {
+  const { contents, args } = await fillPlaces();
   const audit = join(folder.path, 'audit.jsonl');
   const dry = await parleyJson(['db', 'erase', ...args, '--dry-run']);
   expect(dry).toEqual({ scopes: 1, tasks: 3, openTasks: 3, idempotencyKeys: 0, files: 1, uploads: 0, dryRun: true });
@@ -101,11 +101,11 @@ it('db erase shows with --dry-run what would go, and erases it with a record bef
 });
 
 it('db erase asks for a confirmation, and refuses without a terminal', async () => {
-  const { contents, args } = await filled();
+  const { contents, args } = await fillPlaces();
   const { code, stderr } = await parley(['db', 'erase', ...args], { input: `${ADA}\n` });
   expect(code).toBe(2);
   expect(stderr).toContain('--yes confirms');
-  // No variable confirms, and none chooses the owner.
+  // A variable can neither confirm nor select the owner.
   const env = { A2A_YES: 'true', A2A_OWNER: ADA, A2A_ONLY_TENANT: 'none' };
   expect((await parley(['db', 'erase', ...args], { env })).code).toBe(2);
   expect((await parley(['db', 'erase', '--yes', ...args.slice(2)], { env })).code).toBe(2);
@@ -114,8 +114,8 @@ it('db erase asks for a confirmation, and refuses without a terminal', async () 
   expect(bytesAreGone(contents())).toEqual([]);
 });
 
-it('db erase of an id that nobody has says how ids look, and the narrowing flags hold', async () => {
-  const { args, places: where, contents } = await filled();
+it('db erase of an unknown id describes the form of ids, and the narrowing flags apply', async () => {
+  const { args, places: where, contents } = await fillPlaces();
   const unknown = await parley(['db', 'erase', '--owner', 'm4rk-of-ada', ...where, '--yes']);
   expect(unknown.stderr).toContain('such as apikey|ada');
   for (const only of [
@@ -129,8 +129,8 @@ it('db erase of an id that nobody has says how ids look, and the narrowing flags
   expect(bytesAreGone(contents())).toEqual([]);
 });
 
-it('db erase and db export name the functions of the server that holds the file', async () => {
-  const { path, args } = await filled();
+it('db erase and db export of a file in use refer to the functions of its server', async () => {
+  const { path, args } = await fillPlaces();
   const storage = await files.open(systemClock, { path });
   try {
     for (const command of [
@@ -147,8 +147,8 @@ it('db erase and db export name the functions of the server that holds the file'
   }
 });
 
-it('db erase goes on where a killed one has stopped', async () => {
-  const { path, args, contents } = await filled({ tasks: 3_000 });
+it('db erase completes the work of a killed run', async () => {
+  const { path, args, contents } = await fillPlaces({ tasks: 3_000 });
   const size = () => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
   const running = new RunningParley(['db', 'erase', ...args, '--yes']);
   while (running.process.exitCode === null && size() === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -160,8 +160,8 @@ it('db erase goes on where a killed one has stopped', async () => {
   expect(foundIn(contents(), 'm4rk-of-bob')).not.toEqual([]);
 }, 60_000);
 
-it('db export writes all records and bytes, for this user only, and masks the secrets of webhooks', async () => {
-  const { args } = await filled();
+it('db export writes all records and files of this user only, and masks secrets of webhooks', async () => {
+  const { args } = await fillPlaces();
   const to = join(folder.path, 'export');
   expect(await parleyJson(['db', 'export', ...args, '--to', to])).toEqual({
     ...{ tasks: 3, pushNotificationConfigs: 1, idempotencyKeys: 0, files: 1, to },
@@ -181,7 +181,7 @@ it('db export writes all records and bytes, for this user only, and masks the se
   expect(config).toMatchObject({ url: 'https://hooks.example/***', token: '***' });
   expect(config.authentication).toEqual({ scheme: 'x', credentials: '***' });
   const file = records.find(({ type }) => type === 'file');
-  // A name of a file from outside is no path.
+  // The name of an uploaded file is not used as a path.
   expect(file.path).toBe(`files/000001-${'a'.repeat(32)}`);
   expect(file.file.filename).toBe(`${ESCAPING}-${ADA}`);
   expect(readFileSync(join(to, file.path), 'utf8')).toBe(`bytes of ${ADA}`);
@@ -189,8 +189,8 @@ it('db export writes all records and bytes, for this user only, and masks the se
   for (const path of ['', 'records.jsonl', 'files', file.path]) expect(statSync(join(to, path)).mode & 0o077).toBe(0);
 });
 
-it('db export replaces nothing but an earlier export, and follows no symbolic link', async () => {
-  const { args } = await filled();
+it('db export replaces only an earlier export, and follows no symbolic link', async () => {
+  const { args } = await fillPlaces();
   const run = (to: string, ...more: string[]) => parley(['db', 'export', ...args, '--to', to, ...more]);
   const other = join(folder.path, 'precious');
   mkdirSync(other);

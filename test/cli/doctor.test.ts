@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EmptyFolder, parley, parleyJson, ServedAgent } from './parley.js';
 
-async function listening(answer: RequestListener): Promise<{ readonly server: Server; readonly port: number }> {
+async function listen(answer: RequestListener): Promise<{ readonly server: Server; readonly port: number }> {
   const server = createServer(answer);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return { server, port: (server.address() as AddressInfo).port };
@@ -24,15 +24,15 @@ describe('parley doctor', () => {
     expect(again.stdout).toBe(stdout);
   });
 
-  it('names a port in use, and another one to take', async () => {
-    const { server, port } = await listening((_, response) => response.end());
+  it('reports a port in use, and suggests another one', async () => {
+    const { server, port } = await listen((_, response) => response.end());
     const { code, stdout } = await parley(['doctor', '--port', String(port)]);
     server.close();
     expect(code).toBe(0);
     expect(stdout).toContain(`Port ${port}: warning: a program listens on it already\n  To do: parley serve --port`);
   });
 
-  it('a database that cannot be read, and packages of two versions, are problems', async () => {
+  it('reports an unreadable database and packages of two versions as problems', async () => {
     using folder = new EmptyFolder();
     writeFileSync(join(folder.path, 'tasks.db'), 'no database');
     for (const [name, version] of [
@@ -50,7 +50,7 @@ describe('parley doctor', () => {
     expect(stdout).toContain('Packages of this folder: problem: parley-a2a 1.0.0; parley-a2a-grpc 1.1.0\n  To do: ');
   });
 
-  it('goes on behind a package whose manifest cannot be read', async () => {
+  it('skips a package with an unreadable manifest', async () => {
     using folder = new EmptyFolder();
     mkdirSync(join(folder.path, 'node_modules/parley-a2a'), { recursive: true });
     writeFileSync(join(folder.path, 'node_modules/parley-a2a/package.json'), '{');
@@ -60,7 +60,7 @@ describe('parley doctor', () => {
     expect(stdout).toMatch(/^Database: /m);
   });
 
-  it('asks an agent', async () => {
+  it('checks an agent', async () => {
     await using agent = await ServedAgent.start(['serve', '--echo']);
     const { code, stdout } = await parley(['doctor', agent.url, '--port', '0']);
     expect(code).toBe(0);
@@ -73,7 +73,7 @@ describe('parley doctor', () => {
     expect(findings.find(({ check }) => check === 'Agent')).toMatchObject({ state: 'ok' });
   });
 
-  it('says what a protected agent takes, and that none is there', async () => {
+  it('names the schemes of a protected agent, and reports an unreachable one', async () => {
     using folder = new EmptyFolder();
     const keys = join(folder.path, 'keys.json');
     await parley(['keys', 'create', 'ada', '--api-keys-file', keys]);
@@ -90,9 +90,9 @@ describe('parley doctor', () => {
     expect(stdout).toMatch(/^Agent: problem: /m);
   });
 
-  it('sees that the clocks differ', async () => {
+  it('reports a clock skew', async () => {
     await using agent = await ServedAgent.start(['serve', '--echo']);
-    const { server, port } = await listening(async (request, response) => {
+    const { server, port } = await listen(async (request, response) => {
       const body: Buffer[] = [];
       for await (const piece of request) body.push(piece as Buffer);
       const { method = 'GET', url = '', headers } = request;

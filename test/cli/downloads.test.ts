@@ -34,7 +34,7 @@ const download = (agent: RecordingAgent, ...more: readonly string[]): Promise<Pa
   parley(['task', 'download', 't1', '--dir', folder.path, '-a', agent.url, ...more]);
 const isWhole = (name = 'film.bin') => readFileSync(place(name)).equals(files.behaviour.content);
 
-it('streams the file of a url part to disk, beside the others', async () => {
+it('streams the file of a url part to disk, beside the other parts', async () => {
   await using agent = await agentWith([film(), { text: 'a note', filename: 'note.txt' }]);
   const { code, stdout } = await download(agent, '-o', 'json');
   expect(code).toBe(0);
@@ -46,7 +46,7 @@ it('streams the file of a url part to disk, beside the others', async () => {
   });
 });
 
-it('continues within a run after cut connections, and in a second run after the process was killed', async () => {
+it('resumes after a cut connection, and in a second run after the process was killed', async () => {
   await using agent = await agentWith([film(), { text: 'a note', filename: 'note.txt' }]);
   files.behaviour.cutAfter = (request) => (request === 1 ? 100_000 : 1e9);
   expect((await download(agent)).code).toBe(0);
@@ -78,7 +78,7 @@ it('continues within a run after cut connections, and in a second run after the 
   expect(readdirSync(folder.path).sort()).toEqual(['film.bin', 'note.txt']);
 });
 
-it('begins anew if the file has changed since the first run', async () => {
+it('restarts a download if the file has changed since the first run', async () => {
   await using agent = await agentWith([film()]);
   const source = createHash('sha256').update(film().url).digest('hex');
   writeFileSync(place('film.bin.part'), 'old');
@@ -87,7 +87,7 @@ it('begins anew if the file has changed since the first run', async () => {
   expect(isWhole()).toBe(true);
 });
 
-it('overwrites nothing without --force, and nothing that is no plain file', async () => {
+it('overwrites only with --force, and only regular files', async () => {
   await using agent = await agentWith([film()]);
   for (const name of ['film.bin', 'film.bin.part', 'film.bin.part.json']) {
     writeFileSync(place(name), 'mine');
@@ -108,7 +108,7 @@ it('overwrites nothing without --force, and nothing that is no plain file', asyn
   }
 });
 
-it('takes a file that is there with the same content for saved', async () => {
+it('keeps an existing file with the same content', async () => {
   await using agent = await agentWith([film()]);
   expect((await download(agent)).code).toBe(0);
   const { sent } = files;
@@ -118,7 +118,7 @@ it('takes a file that is there with the same content for saved', async () => {
   expect(files.sent - sent).toBeLessThanOrEqual(400_000);
 });
 
-it('keeps nothing that does not fit the digest, and takes no file above --max-bytes', async () => {
+it('deletes a file with a wrong digest, and refuses a file above --max-bytes', async () => {
   await using agent = await agentWith([film()]);
   const large = await download(agent, '--max-bytes', '399kB');
   expect(large.code).toBe(1);
@@ -129,7 +129,7 @@ it('keeps nothing that does not fit the digest, and takes no file above --max-by
   expect((await download(agent, '--max-bytes', 'much')).code).toBe(2);
 });
 
-it('sends the credential to the agent only, and fetches from other origins only if they are named', async () => {
+it('sends the credential to the agent only, and downloads from other origins only if flags allow them', async () => {
   await using agent = await agentWith([film()], '');
   const refused = await download(agent, '--bearer', 'secret');
   expect(refused.code).toBe(0);
@@ -145,7 +145,7 @@ it('sends the credential to the agent only, and fetches from other origins only 
   expect((await download(agent, '--file-origin', 'ftp://x')).code).toBe(2);
 });
 
-it('makes any name of a part a name in the folder', async () => {
+it('turns any name of a part into a name within the folder', async () => {
   await using agent = await agentWith([
     { ...film(), filename: '../../evil.bin' },
     { ...film(), filename: 'evil.bin' },
@@ -154,7 +154,7 @@ it('makes any name of a part a name in the folder', async () => {
   expect(readdirSync(folder.path).sort()).toEqual(['evil-2.bin', 'evil.bin']);
 });
 
-it('leaves the bytes of a file alone with --debug', async () => {
+it('--debug does not print the bytes of a file', async () => {
   await using agent = await agentWith([film()]);
   files.behaviour.headers = { 'content-type': 'image/png', 'content-disposition': 'attachment' };
   const { code, stderr } = await download(agent, '--debug');

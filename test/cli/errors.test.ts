@@ -20,7 +20,7 @@ const document = (name: string) => readFileSync(new URL(`../../docs/${name}`, im
 const reference = JSON.parse(document('errors.json')) as Record<'errors' | 'commandLine', readonly Row[]>;
 
 describe('the error reference', () => {
-  it('is the same as JSON and as Markdown', () => {
+  it('is equal as JSON and as Markdown', () => {
     const rows = document('errors.md')
       .split('\n')
       .map((line) => line.split('|').map((cell) => cell.trim()))
@@ -41,7 +41,7 @@ describe('the error reference', () => {
     ]);
   });
 
-  it('has every code, with the numbers and exit codes that are really used', () => {
+  it('contains every code, with the numbers and exit codes of the sources', () => {
     expect(reference.errors.map(({ code }) => code).sort()).toEqual([...ERROR_CODES].sort());
     const exits = Object.fromEntries(reference.commandLine.map(({ code, exit }) => [code, exit]));
     expect(exits).toEqual(LOCAL_CODES);
@@ -68,7 +68,7 @@ describe('parley error', () => {
     expect(code).toBe(0);
   });
 
-  it('lists them all, as JSON with the numbers, and knows no others', async () => {
+  it('lists all errors, also as JSON, and refuses an unknown one', async () => {
     expect((await parley(['error'])).stdout).toMatch(/^Errors:\nTASK_NOT_FOUND: .*\nA2ACLI_ERR_INTERNAL: /ms);
     expect(await parleyJson(['error'])).toEqual(reference);
     expect(await parleyJson(['error', '-32601'])).toMatchObject({ errors: [{ code: 'METHOD_NOT_FOUND', http: 404 }] });

@@ -21,7 +21,7 @@ const executor: AgentExecutor = {
   },
 };
 
-/** The commands of each operation. `TASK` is a task that asks for more. */
+/** The commands of each operation. `TASK` is a task that waits for input. */
 const COMMANDS: Readonly<Record<OperationName, readonly string[]>> = {
   sendMessage: ['send', 'hello', '--async'],
   sendStreamingMessage: ['send', 'hello', '--stream'],
@@ -36,7 +36,7 @@ const COMMANDS: Readonly<Record<OperationName, readonly string[]>> = {
   cancelTask: ['task', 'cancel', 'TASK'],
 };
 
-/** A refusal of each kind: of the agent, and of the parameters. */
+/** Refused commands: by the agent, and for their parameters. */
 const REFUSED: readonly (readonly string[])[] = [
   ['task', 'get', 'missing'],
   ['send', 'hello', '--task-id', 'missing'],
@@ -61,7 +61,7 @@ describe('the command line against one agent', () => {
   });
   afterAll(() => server.close({ graceMs: 0 }));
 
-  /** The outcome of each operation, with ids and times replaced. */
+  /** Returns the outcome of each operation, without ids and times. */
   async function outcomesOver(transport: string, version: string): Promise<Readonly<Record<string, Outcome>>> {
     const run = (args: readonly string[], task = '') =>
       parley([
@@ -96,7 +96,7 @@ describe('the command line against one agent', () => {
     ['TX_004', 'HTTP+JSON of 0.3', 'http+json', '0.3'],
     ['TX_004', 'gRPC of 0.3', 'grpc', '0.3'],
   ] as const;
-  // Each call is a process, so that the short form compares the transports of the specification.
+  // Each call is a process, so the short form compares only the transports of the specification.
   const isLong = process.env.TEST_LONG !== undefined;
   it.each(isLong ? transports : transports.slice(0, 3))(
     '%s: calls every operation over %s, with the same results and errors',
@@ -115,7 +115,7 @@ describe('the command line against one agent', () => {
   );
 });
 
-/** The outcomes that are the same over all bindings of 0.3. Its protobuf cards lack members that JSON has. */
+/** Returns the outcomes that all bindings of 0.3 share. Its protobuf cards lack members of the JSON form. */
 function withoutListsAndCards(outcomes: Readonly<Record<string, Outcome>>): object {
   const { listTasks: _, getExtendedAgentCard: __, ...others } = outcomes;
   return others;
@@ -130,7 +130,7 @@ interface Outcome {
   readonly values: object;
 }
 
-/** The exit code and the lines of JSON, without ids, times, and the number that an error has in a binding. */
+/** Returns the exit code and the lines of JSON, without ids, times and the error numbers of the binding. */
 function plain({ code, stdout }: { readonly code: number | null; readonly stdout: string }): Outcome {
   const text = stdout
     .replace(/[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/g, 'ID')

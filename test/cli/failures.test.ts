@@ -13,7 +13,7 @@ function file(name: string, content: string): string {
   return path;
 }
 
-const failing = (code: number, reason: string, message = 'no'): Answer => {
+const errorAnswer = (code: number, reason: string, message = 'no'): Answer => {
   const data = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason, domain: 'a2a-protocol.org' }];
   return () => ({ body: { jsonrpc: '2.0', id: 1, error: { code, message, data } } });
 };
@@ -25,8 +25,8 @@ describe('EXIT_001, OUT_004: failures', () => {
     ['UnsupportedOperationError', -32004, 'UNSUPPORTED_OPERATION', 1],
     ['ContentTypeNotSupportedError', -32005, 'CONTENT_TYPE_NOT_SUPPORTED', 1],
     ['InvalidParamsError', -32602, 'INVALID_PARAMS', 1],
-  ])('%s of the agent is called so', async (code, number, reason, exit) => {
-    await using agent = await RecordingAgent.start({ answer: failing(number, reason, 'as the agent says') });
+  ])('%s of the agent keeps its name', async (code, number, reason, exit) => {
+    await using agent = await RecordingAgent.start({ answer: errorAnswer(number, reason, 'as the agent says') });
     const { code: ended, stdout } = await parley(['send', '-a', agent.url, 'x', '-o', 'json']);
     expect(JSON.parse(stdout)).toEqual({
       error: { code, message: 'as the agent says', hint: expect.any(String), a2aCode: String(number) },
@@ -34,18 +34,18 @@ describe('EXIT_001, OUT_004: failures', () => {
     expect(ended).toBe(exit);
   });
 
-  it('INTERACT_002: a refused task id is the protocol error, points at --debug, and starts nothing new', async () => {
-    await using agent = await RecordingAgent.start({ answer: failing(-32001, 'TASK_NOT_FOUND') });
+  it('INTERACT_002: a refused task id is a protocol error with a hint at --debug, and creates no task', async () => {
+    await using agent = await RecordingAgent.start({ answer: errorAnswer(-32001, 'TASK_NOT_FOUND') });
     const { code, stderr } = await parley(['send', '-a', agent.url, '--task-id', 'gone', 'x']);
     expect(code).toBe(1);
     expect(stderr).toMatch(/TaskNotFoundError.*\n.*--debug/);
     expect(agent.calls).toHaveLength(1);
   });
 
-  it('VER_002: an extension that the agent requires is named, and declared where that is asked for', async () => {
+  it('VER_002: the hint names a required extension, and --extension declares it', async () => {
     const uri = 'https://example.com/ext/v1';
     const card = { capabilities: { extensions: [{ uri, required: true }] } };
-    const refuses = failing(-32008, 'EXTENSION_SUPPORT_REQUIRED');
+    const refuses = errorAnswer(-32008, 'EXTENSION_SUPPORT_REQUIRED');
     const message = { messageId: 'a', role: 'ROLE_AGENT', parts: [{ text: 'heard' }] };
     const answer: Answer = (request) =>
       request.headers['a2a-extensions'] === uri ? result({ message }) : refuses(request);
@@ -56,7 +56,7 @@ describe('EXIT_001, OUT_004: failures', () => {
     expect((await parley(['send', '-a', agent.url, 'x', '--extension', uri])).code).toBe(0);
   });
 
-  it('nobody there, or no card there, ends with 3', async () => {
+  it('an unreachable host and a missing card exit with 3', async () => {
     const nobody = await parley(['card', 'get', 'http://127.0.0.1:9', '-o', 'json']);
     expect(nobody.code).toBe(3);
     expect(JSON.parse(nobody.stdout).error).toMatchObject({ code: 'A2ACLI_ERR_UNREACHABLE' });
@@ -67,13 +67,13 @@ describe('EXIT_001, OUT_004: failures', () => {
     expect((await parley(['card', 'get', join(folder.path, 'gone.json')])).code).toBe(3);
   });
 
-  it('a card that is none is invalid', async () => {
+  it('a document that is no card is A2ACLI_ERR_CARD_INVALID', async () => {
     const { code, stderr } = await parley(['card', 'get', file('none.json', '["no card"]')]);
     expect(stderr).toMatch(/A2ACLI_ERR_CARD_INVALID/);
     expect(code).toBe(1);
   });
 
-  it('a time that is up ends with 5', async () => {
+  it('--timeout exits with 5', async () => {
     const task = { id: 't-1', contextId: 'c-1', status: { state: 'TASK_STATE_WORKING' } };
     await using agent = await RecordingAgent.start({
       answer: ({ body }) => result(body.method === 'GetTask' ? task : { task }),
@@ -101,7 +101,7 @@ describe('EXIT_001, OUT_004: failures', () => {
     expect(code).toBe(5);
   });
 
-  it('OUT_007: --debug shows the wire', async () => {
+  it('OUT_007: --debug prints requests and responses', async () => {
     await using agent = await RecordingAgent.start();
     const { stderr, stdout } = await parley(['send', '-a', agent.url, 'x', '--debug']);
     expect(stderr).toMatch(/> #2 POST http/);

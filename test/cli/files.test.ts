@@ -11,7 +11,7 @@ import { EmptyFolder, parley, RunningParley } from './parley.js';
 import { PseudoTerminal, terminalCases } from './pseudo-terminal.js';
 
 const MARK = 'the connection is cut here';
-/** The mark is behind the half of the file. */
+/** The mark is in the second half of the file. */
 const content = Buffer.concat([randomBytes(7_000_000), Buffer.from(MARK), randomBytes(5_000_000)]);
 let folder: EmptyFolder;
 beforeEach(() => {
@@ -20,7 +20,7 @@ beforeEach(() => {
 });
 afterEach(() => folder[Symbol.dispose]());
 
-/** Gives back the file of a message. */
+/** Returns the file of a message as an artifact. */
 const copier: AgentExecutor['execute'] = async (context, events) => {
   for (const part of context.message.parts) {
     if (part.url === undefined) continue;
@@ -30,8 +30,8 @@ const copier: AgentExecutor['execute'] = async (context, events) => {
   await events.complete('copied');
 };
 
-/** A server with files behind a proxy. */
-async function serving(cut: Cut) {
+/** Starts a server with a file store behind a proxy. */
+async function serveFiles(cut: Cut) {
   const port = await freePort();
   const proxy = await CuttingProxy.open(port, cut);
   const store = directoryFileStore({ path: join(folder.path, 'store') });
@@ -50,8 +50,8 @@ it.each([
   ['nothing is cut', { at: MARK, times: 0 }],
   ['the upload is cut twice', { at: 4_000_000, times: 2 }],
   ['the download is cut', { at: MARK, times: 1 }],
-])('a large file goes to an agent and comes back if %s', async (_, cut) => {
-  await using agent = await serving(cut);
+])('a large file is sent to an agent and returned: %s', async (_, cut) => {
+  await using agent = await serveFiles(cut);
   const file = join(folder.path, 'film.bin');
   const sent = await parley(['send', 'Copy it', '--file', file, '-a', agent.proxy.url, '-o', 'json']);
   expect(sent.code).toBe(0);
@@ -66,7 +66,7 @@ it.each([
 });
 
 it.for(terminalCases())('the progress of an upload and a download is shown on a terminal', async () => {
-  await using agent = await serving({ at: MARK, times: 0 });
+  await using agent = await serveFiles({ at: MARK, times: 0 });
   const file = join(folder.path, 'film.bin');
   await using sending = new PseudoTerminal(['send', 'Copy it', '--file', file, '-a', agent.proxy.url]);
   await sending.shows(/film\.bin: [\d.]+ \w+ of 12\.0 MB/);
@@ -78,8 +78,8 @@ it.for(terminalCases())('the progress of an upload and a download is shown on a 
   expect((await loading.ended()).code).toBe(0);
 });
 
-it('an upload goes on in the next run after the first one was killed', async () => {
-  await using agent = await serving({ at: MARK, times: 0 });
+it('a second run resumes the upload of a killed run', async () => {
+  await using agent = await serveFiles({ at: MARK, times: 0 });
   const file = join(folder.path, 'film.bin');
   const XDG_CONFIG_HOME = join(folder.path, 'config');
   const notes = () => readFileSync(join(XDG_CONFIG_HOME, 'a2a-cli', 'uploads.json'), 'utf8');
@@ -93,7 +93,7 @@ it('an upload goes on in the next run after the first one was killed', async () 
   const before = agent.proxy.sent;
   const second = await parley(send, { env: { XDG_CONFIG_HOME } });
   expect(second.code).toBe(0);
-  // The rest only. The server may have stored less than it got.
+  // Only the rest is sent again. The server may have stored less than it received.
   expect(agent.proxy.sent - before).toBeLessThan(content.length - 2_000_000);
   expect(notes()).toBe('{}\n');
   const id = /Task: ([0-9a-f-]{36})/.exec(second.stdout)?.[1] ?? '';
@@ -102,8 +102,8 @@ it('an upload goes on in the next run after the first one was killed', async () 
   expect(readFileSync(join(folder.path, 'into', 'copy.bin')).equals(content)).toBe(true);
 });
 
-it('an upload begins anew if the server has forgotten it, or the file has changed', async () => {
-  await using agent = await serving({ at: MARK, times: 0 });
+it('an upload restarts if the server no longer has it, or the file has changed', async () => {
+  await using agent = await serveFiles({ at: MARK, times: 0 });
   const file = join(folder.path, 'film.bin');
   const XDG_CONFIG_HOME = join(folder.path, 'config');
   const send = ['send', 'Copy it', '--file', file, '-a', agent.proxy.url];

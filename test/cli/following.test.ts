@@ -10,7 +10,7 @@ import { type Answer, RecordingAgent, result, stream } from './recording-agent.j
 
 const count = (text: string, word: string) => text.split(word).length - 1;
 
-/** Its first turn asks. Its second one extends the artifact of the first, and adds a file. */
+/** Its first turn asks for input. Its second one extends the artifact of the first, and adds a file. */
 const asker: AgentExecutor = {
   async execute({ message }, events) {
     if (message.parts.some((part) => part.text !== undefined && part.text === 'x')) {
@@ -24,7 +24,7 @@ const asker: AgentExecutor = {
   },
 };
 
-describe('a message to a task that goes on', () => {
+describe('a message to an existing task', () => {
   const folder = new EmptyFolder();
   const live = createA2AServer({ agent: asker });
   const urls = { live: '', polled: '' };
@@ -39,38 +39,38 @@ describe('a message to a task that goes on', () => {
   });
 
   const asked = async (url: string) => (await parleyJson<{ task: Task }>(['send', 'x', '-a', url])).task.id;
-  const showsTheNewOnly = (shown: string) => {
+  const expectOnlyNew = (shown: string) => {
     expect(shown).not.toContain('Former text.');
     expect(shown).not.toContain('Former question?');
     expect(shown).not.toContain('former.txt');
     for (const news of ['New text.', 'New end.', 'new.txt']) expect(count(shown, news), shown).toBe(1);
   };
 
-  it.each(['live', 'polled'] as const)('shows what is new with --stream: %s', async (kind) => {
+  it.each(['live', 'polled'] as const)('prints only new content with --stream: %s', async (kind) => {
     const url = urls[kind];
     const saved = join(folder.path, kind);
     const args = ['send', 'y', '--stream', '--task-id', await asked(url), '-a', url];
     const { stdout, code } = await parley([...args, '--verbose', '--save-fileparts', saved]);
-    showsTheNewOnly(stdout.replace(/^Saved: .*$/gm, ''));
+    expectOnlyNew(stdout.replace(/^Saved: .*$/gm, ''));
     expect(readdirSync(saved)).toEqual(['new.txt']);
     expect(code).toBe(0);
   });
 
-  it.each(['live', 'polled'] as const)('shows what is new in a conversation: %s', async (kind) => {
+  it.each(['live', 'polled'] as const)('prints only new content in a conversation: %s', async (kind) => {
     const url = urls[kind];
     const { stdout } = await parley(['chat', '--task-id', await asked(url), '-a', url], { input: 'y\n' });
-    showsTheNewOnly(stdout);
+    expectOnlyNew(stdout);
   });
 
-  it('shows all of a task as JSON, and without --stream', async () => {
+  it('prints the whole task as JSON, and without --stream', async () => {
     const args = async () => ['send', 'y', '--task-id', await asked(urls.live), '-a', urls.live];
     const { stdout } = await parley(await args());
     expect(stdout).toMatch(/Former text\..*New text\./s);
     const lines = await parley([...(await args()), '--stream', '-o', 'jsonl']);
-    expect(textOf(folded(lines.stdout))).toMatch(/Former text\..*New text\./s);
+    expect(textOf(foldLines(lines.stdout))).toMatch(/Former text\..*New text\./s);
   });
 
-  it('shows what came after an authorization, and nothing again', async () => {
+  it('prints content after an authorization once', async () => {
     const task = (state: string, text: string, said?: string) => ({
       ...{ id: 't-1', contextId: 'c-1', artifacts: [{ artifactId: 'a', parts: [{ text }] }] },
       status: {
@@ -95,7 +95,7 @@ describe('a message to a task that goes on', () => {
 
 const NAMES = ['ash', 'beech', 'cedar'];
 
-/** Words of several artifacts in turns. Each step waits for the test. */
+/** Appends words to several artifacts, which alternate. Each step waits for the test. */
 class Weaver implements AgentExecutor {
   readonly steps = Array.from({ length: 3 }, () => Promise.withResolvers<void>());
   async execute(_: unknown, events: Parameters<AgentExecutor['execute']>[1]): Promise<void> {
@@ -114,7 +114,7 @@ class Weaver implements AgentExecutor {
   }
 }
 
-/** An agent behind a proxy that cuts its connection. `keepsEvents`: the client resumes with events. */
+/** Starts an agent behind a proxy that cuts its connection. `keepsEvents`: the client resumes with events. */
 async function cutAgent({ keepsEvents, at }: { readonly keepsEvents: boolean; readonly at: string }) {
   const weaver = new Weaver();
   const server: A2AServer = createA2AServer({ agent: weaver });
@@ -139,11 +139,11 @@ async function cutAgent({ keepsEvents, at }: { readonly keepsEvents: boolean; re
   };
 }
 
-/** Words of the artifacts, in the order of each. */
+/** The words of each artifact, in order. */
 const WORDS = NAMES.map((name) => [0, 1, 2, 3].map((at) => `${name}${at}`));
 
-/** The task of lines of JSON: a task takes the place of all lines before it. */
-function folded(lines: string): Task {
+/** Returns the task of events as lines of JSON. An event with a task replaces all earlier ones. */
+function foldLines(lines: string): Task {
   const parts = new Map<string, Task['artifacts'] extends readonly (infer One)[] | undefined ? One : never>();
   let task: Task | undefined;
   for (const line of lines.trim().split('\n')) {
@@ -175,11 +175,11 @@ function expectEachOnce(shown: string): void {
 describe.each([
   ['events', true],
   ['a snapshot', false],
-])('a stream that breaks within parallel artifacts, and goes on with %s', (_name, keepsEvents) => {
+])('a stream that breaks within parallel artifacts, and is resumed with %s', (_name, keepsEvents) => {
   it.each([
     ['send --stream', ['send', 'x', '--stream'], {}],
     ['chat', ['chat'], { input: 'x\n' }],
-  ])('prints nothing twice and leaves nothing out: %s', async (_command, args, options) => {
+  ])('is printed without repetition and without gaps: %s', async (_command, args, options) => {
     await using agent = await cutAgent({ keepsEvents, at: '-beech2' });
     const saved = join(agent.folder.path, 'saved');
     const saving = args[0] === 'send' ? ['--save-fileparts', saved] : [];
@@ -195,13 +195,13 @@ describe.each([
     expectEachOnce(stdout);
     expect(count(stdout, 'File: b.bin, '), stdout).toBe(1);
     expect(existsSync(saved) ? readdirSync(saved) : []).toEqual(saving.length > 0 ? ['b.bin'] : []);
-    // Notices have lines of their own.
+    // Notices begin on a new line.
     expect(stdout).not.toMatch(/[^\n](?:Connection lost|Connected again)/);
     expect(stdout).toMatch(/^Connection lost: .*\.\nConnected again, .*\.\n/m);
     expect(code).toBe(0);
   });
 
-  it('gives JSON whose events make the task', async () => {
+  it('prints JSON events that add up to the task', async () => {
     await using agent = await cutAgent({ keepsEvents, at: '-beech2' });
     await using sent = new RunningParley(['send', 'x', '--stream', '-o', 'jsonl', '-a', agent.card]);
     const [one, two, three] = agent.weaver.steps;
@@ -211,13 +211,13 @@ describe.each([
     three?.resolve();
     const { stdout, stderr } = await sent.ended;
     expect(stderr).toContain('Connection lost');
-    const { artifacts = [] } = folded(stdout);
+    const { artifacts = [] } = foldLines(stdout);
     expect(artifacts.map((artifact) => textOf(artifact).replaceAll('\n', ''))).toEqual(
       WORDS.map((words) => words.join('-')),
     );
   });
 
-  it('shows a task that is followed from its middle', async () => {
+  it('is printed whole if task subscribe joins a running task', async () => {
     await using agent = await cutAgent({ keepsEvents, at: '-beech2' });
     const { id } = (await parleyJson<{ task: Task }>(['send', 'x', '--async', '-a', agent.url])).task;
     await using followed = new RunningParley(['task', 'subscribe', id, '--stream', '-a', agent.card], { joined: true });
@@ -231,8 +231,8 @@ describe.each([
   });
 });
 
-describe('a notice on the terminal of a text', () => {
-  it.for(terminalCases())('begins a line', async () => {
+describe('a notice on a terminal with text', () => {
+  it.for(terminalCases())('begins on a new line', async () => {
     for (const command of ['send', 'chat']) {
       await using agent = await cutAgent({ keepsEvents: true, at: '-ash2' });
       const args = command === 'send' ? ['send', 'x', '--stream'] : ['chat'];

@@ -10,8 +10,8 @@ afterAll(() => folder[Symbol.dispose]());
 
 const message = { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text: 'heard' }] };
 
-/** An agent that answers messages, and has this document at a path. */
-function serving(path: string, document: (stub: StubAgent) => StubAnswer): Promise<StubAgent> {
+/** Starts an agent that answers messages and serves a document at a path. */
+function serveDocument(path: string, document: (stub: StubAgent) => StubAnswer): Promise<StubAgent> {
   return StubAgent.start(({ method, url }, stub) => {
     if (method === 'POST') return result({ message });
     return url === path ? document(stub) : { status: 404 };
@@ -36,8 +36,8 @@ const plain = (members: object = {}) => ({
 });
 
 describe('the url of a card that does not end in .json', () => {
-  it.each(['/a2a/v1/card', '/agents/5'])('%s is taken by card get and send', async (path) => {
-    await using stub = await serving(path, (own) => ({ body: own.card() }));
+  it.each(['/a2a/v1/card', '/agents/5'])('%s is accepted by card get and send', async (path) => {
+    await using stub = await serveDocument(path, (own) => ({ body: own.card() }));
     const reference = stub.url + path;
     expect(await parleyJson(['card', 'get', reference])).toMatchObject({ name: 'Stub' });
     const sent = await parley(['send', 'x', '-a', reference]);
@@ -46,7 +46,7 @@ describe('the url of a card that does not end in .json', () => {
   });
 });
 
-describe('a document that is no card is A2ACLI_ERR_CARD_INVALID, with 1', () => {
+describe('a document that is no card is A2ACLI_ERR_CARD_INVALID, with exit code 1', () => {
   it.each<readonly [string, string, RegExp]>([
     ['a page', '<!doctype html><p>Hello</p>', /is a web page/],
     ['an error', '{"error":"none"}', /its members are error/],
@@ -54,7 +54,7 @@ describe('a document that is no card is A2ACLI_ERR_CARD_INVALID, with 1', () => 
     ['a list', '[]', /is a list/],
   ])('%s', async (_, body, says) => {
     for (const path of [CARD, '/card.json', '/a2a/v1/card']) {
-      await using stub = await serving(path, () => ({ body }));
+      await using stub = await serveDocument(path, () => ({ body }));
       const reference = path === CARD ? stub.url : stub.url + path;
       for (const args of [
         ['card', 'get', reference],
@@ -99,7 +99,7 @@ describe('card get is tolerant, and --validate is strict', () => {
     expect(await parleyJson(['card', 'get', path])).toMatchObject({ name: 'A' });
   });
 
-  it('schemes and skills of other shapes are shown', async () => {
+  it('unknown schemes and incomplete skills are shown', async () => {
     const path = file(
       'shapes.json',
       JSON.stringify(
@@ -119,7 +119,7 @@ describe('card get is tolerant, and --validate is strict', () => {
     expect(code).toBe(0);
   });
 
-  it('a refusal by an agent with such a scheme is told as one', async () => {
+  it('a refusal by an agent with an unknown scheme is A2ACLI_ERR_CREDENTIALS_MISSING', async () => {
     await using stub = await StubAgent.start(({ method }, own) =>
       method === 'POST'
         ? { status: 401 }
@@ -135,7 +135,7 @@ describe('card get is tolerant, and --validate is strict', () => {
       id: { openIdConnectSecurityScheme: {} },
       device: { type: 'oauth2', flows: { deviceCode: {} } },
     };
-    await using stub = await serving(CARD, (own) => ({ body: { ...own.card(), securitySchemes } }));
+    await using stub = await serveDocument(CARD, (own) => ({ body: { ...own.card(), securitySchemes } }));
     const { code, stderr } = await parley(['auth', 'login', '-a', stub.url, '--client-id', 'c']);
     expect(stderr).toMatch(/A2ACLI_ERR_USAGE: the card has no OAuth or OpenID Connect scheme/);
     expect(code).toBe(2);

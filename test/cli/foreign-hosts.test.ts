@@ -3,7 +3,7 @@ import { RawConnection } from '../../packages/parley/test/raw-connection.js';
 import { ServedAgent } from './parley.js';
 import { RecordingAgent } from './recording-agent.js';
 
-/** The answer to a request for a card, as a page would send it from another origin. */
+/** Returns the answer to a request for a card as a page of another origin would send it. */
 async function answerFor(url: string, host: string): Promise<string> {
   const { port } = new URL(url);
   const lines = [
@@ -16,7 +16,7 @@ async function answerFor(url: string, host: string): Promise<string> {
   return await connection.untilEnd();
 }
 
-describe('a page of another origin cannot read what is served on loopback:', () => {
+describe('a page of another origin cannot read a server on loopback:', () => {
   async function check(url: string): Promise<void> {
     for (const host of ['evil.example', 'evil.example:PORT', '127.0.0.1.evil.example', 'localhost.evil.example:PORT'])
       expect(await answerFor(url, host)).toMatch(/^HTTP\/1\.1 421 /);

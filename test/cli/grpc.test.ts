@@ -10,7 +10,7 @@ const overJsonRpc = { message: { ...MESSAGE, parts: [{ text: 'over JSON-RPC' }] 
 
 let stub: GrpcStub;
 let agent: RecordingAgent;
-/** An agent with no other interface than gRPC. */
+/** An agent whose only interface is gRPC. */
 let alone: RecordingAgent;
 
 beforeAll(async () => {
@@ -39,7 +39,7 @@ afterAll(async () => {
 const textOf = ({ message }: { readonly message: typeof MESSAGE }) => message.parts[0]?.text;
 
 describe('gRPC on the command line', () => {
-  it.each(['grpc', 'GRPC', 'gRPC'])('is used by --transport %s only', async (name) => {
+  it.each(['grpc', 'GRPC', 'gRPC'])('is not preferred, but selected by --transport %s', async (name) => {
     expect(textOf(await parleyJson(['send', 'x', '-a', agent.url, '--transport', name]))).toBe('over gRPC');
     expect(textOf(await parleyJson(['send', 'x', '-a', agent.url]))).toBe('over JSON-RPC');
   });
@@ -61,7 +61,7 @@ describe('gRPC on the command line', () => {
     expect(JSON.parse(stdout).error).toMatchObject({ code: 'TaskNotFoundError', a2aCode: 'TASK_NOT_FOUND' });
   });
 
-  it('says which packages are missing', async () => {
+  it('names missing packages', async () => {
     const hooks = `import { registerHooks } from 'node:module';
       registerHooks({ resolve(name, context, next) {
         if (name === '@grpc/grpc-js') throw Object.assign(new Error('no such package'), { code: 'ERR_MODULE_NOT_FOUND' });
@@ -76,7 +76,7 @@ describe('gRPC on the command line', () => {
     expect((await parley(['send', 'x', '-a', agent.url], { env })).code).toBe(0);
   });
 
-  it('is shown by the card, which is valid', async () => {
+  it('appears in a card that is valid', async () => {
     const { code, stdout, stderr } = await parley(['card', 'get', '-a', agent.url, '--validate']);
     expect([code, stderr]).toEqual([0, expect.not.stringContaining('error')]);
     expect(stdout).toContain(`GRPC 1.0 ${stub.address}`);

@@ -12,11 +12,11 @@ const task = (filename: string, text = 'new') => ({
   artifacts: [{ artifactId: 'a1', name: 'file', parts: [{ raw: Buffer.from(text).toString('base64'), filename }] }],
 });
 
-describe('files that an agent gives', () => {
+describe('files of an agent', () => {
   const download = async (agent: RecordingAgent, folder: EmptyFolder, ...more: readonly string[]) =>
     parley(['task', 'download', 't1', '--dir', join(folder.path, 'out'), '-a', agent.url, ...more]);
 
-  it('are written through no link, with or without --force', async () => {
+  it('are not written through a link, with or without --force', async () => {
     using folder = new EmptyFolder();
     await using agent = await RecordingAgent.start({ answer: () => result(task('notes.txt')) });
     mkdirSync(join(folder.path, 'out'));
@@ -27,7 +27,7 @@ describe('files that an agent gives', () => {
     expect(existsSync(elsewhere)).toBe(false);
   });
 
-  it('take the place of a plain file with --force, and leave another name of it alone', async () => {
+  it('replace a regular file with --force, and do not change its other hard link', async () => {
     using folder = new EmptyFolder();
     await using agent = await RecordingAgent.start({ answer: () => result(task('notes.txt')) });
     mkdirSync(join(folder.path, 'out'));
@@ -39,7 +39,7 @@ describe('files that an agent gives', () => {
     expect(readdirSync(join(folder.path, 'out'))).toEqual(['notes.txt']);
   });
 
-  it('are written to no pipe', async () => {
+  it('are not written to a pipe', async () => {
     using folder = new EmptyFolder();
     await using agent = await RecordingAgent.start({ answer: () => result(task('notes.txt')) });
     mkdirSync(join(folder.path, 'out'));
@@ -47,7 +47,7 @@ describe('files that an agent gives', () => {
     for (const more of [[], ['--force']]) expect((await download(agent, folder, ...more)).code).toBe(1);
   });
 
-  it('have names that read as they are', async () => {
+  it('lose characters that reverse the text of their names', async () => {
     using folder = new EmptyFolder();
     await using agent = await RecordingAgent.start({ answer: () => result(task('invoice\u202efdp.exe')) });
     await download(agent, folder);
@@ -55,7 +55,7 @@ describe('files that an agent gives', () => {
   });
 });
 
-it('-o json escapes what steers a terminal or turns text, and loses nothing', async () => {
+it('-o json escapes control and bidirectional characters, without loss', async () => {
   const text = '\u009b31mred\u0085\u007f\u202eright\u2028to left \u001b]0;title\u0007 é 😀';
   const message = { messageId: 'm1', role: 'ROLE_AGENT', parts: [{ text }] };
   await using agent = await RecordingAgent.start({ answer: () => result({ message }) });

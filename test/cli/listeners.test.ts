@@ -4,8 +4,8 @@ import { RawConnection } from '../../packages/parley/test/raw-connection.js';
 import { RunningParley, ServedAgent } from './parley.js';
 import { RecordingAgent } from './recording-agent.js';
 
-/** Attacks a listener of the tool; it answers afterwards and ends in order on a signal. */
-async function outlives(running: RunningParley, url: string): Promise<void> {
+/** Attacks a listener of the tool. It must answer after that, and shut down cleanly on a signal. */
+async function attackListener(running: RunningParley, url: string): Promise<void> {
   await attackRequestLines(Number(new URL(url).port));
   expect((await fetch(url)).status).toBeGreaterThan(0);
   const { code, stderr } = await running.stop();
@@ -13,31 +13,31 @@ async function outlives(running: RunningParley, url: string): Promise<void> {
   expect(code).toBe(0);
 }
 
-describe('no request line ends a listener:', () => {
+describe('no request line stops a listener:', () => {
   it.each([
     ['serve', ['serve', '--echo', '--quiet']],
     ['serve --exec', ['serve', '--exec', 'cat', '--quiet']],
     ['demo-server', ['demo-server', '--quiet']],
   ])('%s', async (_, args) => {
     await using agent = await ServedAgent.start(args);
-    await outlives(agent.running, agent.url);
+    await attackListener(agent.running, agent.url);
   });
 
   it('serve --proxy', async () => {
     await using agent = await RecordingAgent.start();
     await using proxy = await ServedAgent.start(['serve', '--proxy', agent.url, '--traffic-log', '/dev/null']);
-    await outlives(proxy.running, proxy.url);
+    await attackListener(proxy.running, proxy.url);
   });
 
   it('push receive', async () => {
     await using running = new RunningParley(['push', 'receive', '--port', '0']);
     const url = await running.told(/^Webhook: (\S+)$/m);
-    await outlives(running, url);
+    await attackListener(running, url);
   });
 });
 
 it.each(['http://evil.example', 'HTTP://evil.example:80', '//evil.example', '@evil.example', ':80@evil.example'])(
-  'serve --proxy asks its agent alone, whatever the request line names: %s',
+  'serve --proxy calls only its agent, even for the request target %s',
   async (name) => {
     await using agent = await RecordingAgent.start({ answer: () => ({ body: { from: 'the agent' } }) });
     await using proxy = await ServedAgent.start(['serve', '--proxy', agent.url]);

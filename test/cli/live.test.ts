@@ -31,7 +31,7 @@ const linesOf = (text: string) =>
     .map((line) => JSON.parse(line) as Event);
 const textsOf = ({ artifacts = [] }: Task) => artifacts.flatMap(({ parts }) => parts.map(({ text }) => text)).join('');
 
-// Each call is a process. Agents of others are left to the long form: our client is tested against them.
+// Each call is a process, so only the long form has agents on other SDKs. `test/client-peers` tests our client too.
 const kinds = process.env.TEST_LONG === undefined ? agentKinds().slice(0, 1) : agentKinds();
 
 describe.each(kinds)('against $name', ({ start }) => {
@@ -52,18 +52,18 @@ describe.each(kinds)('against $name', ({ start }) => {
   const json = <T>(...args: readonly string[]) => parleyJson<T>(args, { env });
   const sent = async (...args: readonly string[]) => (await json<{ task: Task }>('send', ...args)).task;
 
-  it('CARD_GET_001: shows the card', async () => {
+  it('CARD_GET_001: prints the card', async () => {
     const { stdout, code } = await run(['card', 'get']);
     expect(stdout).toMatch(/^Name: .+\nDescription: /);
     expect(stdout).toMatch(/^Interface: JSONRPC 1\.0 http/m);
     expect(code).toBe(0);
   });
 
-  it('CARD_GET_002: finds the card right', async () => {
+  it('CARD_GET_002: finds the card valid', async () => {
     expect((await run(['card', 'get', '--validate'])).code).toBe(0);
   });
 
-  it('SEND_001, SEND_002, OUT_002: waits by default, and gives one document with the end', async () => {
+  it('SEND_001, SEND_002, OUT_002: waits by default, and prints one document with the result', async () => {
     const { stdout, code } = await run(['send', 'hello there', '-o', 'json']);
     const answer = JSON.parse(stdout) as { task: Task };
     expect(Object.keys(answer)).toEqual(['task']);
@@ -72,7 +72,7 @@ describe.each(kinds)('against $name', ({ start }) => {
     expect(code).toBe(0);
   });
 
-  it('SEND_002, OUT_006: --async gives the ids at once; TASK_POLL_001: task get --wait waits for the end', async () => {
+  it('SEND_002, OUT_006: --async prints the ids at once; TASK_POLL_001: task get --wait waits for the end', async () => {
     const running = await sent('slow 600', '--async');
     expect(running).toMatchObject({ id: expect.any(String), contextId: expect.any(String) });
     const once = await json<Task>('task', 'get', running.id);
@@ -82,7 +82,7 @@ describe.each(kinds)('against $name', ({ start }) => {
     expect(waited.status.state).toBe('TASK_STATE_COMPLETED');
   });
 
-  it('SEND_003, OUT_003: --stream shows what happens, line by line, the end last', async () => {
+  it('SEND_003, OUT_003: --stream prints each event as a line, the end last', async () => {
     const { stdout, code } = await run(['send', 'stream', '--stream', '-o', 'json']);
     const events = linesOf(stdout);
     const chunks = events.flatMap(({ artifactUpdate }) => artifactUpdate?.artifact.parts.map(({ text }) => text) ?? []);
@@ -91,13 +91,13 @@ describe.each(kinds)('against $name', ({ start }) => {
     expect(code).toBe(0);
   });
 
-  it('SEND_003: a lone message ends the stream', async () => {
+  it('SEND_003: a message without a task ends the stream', async () => {
     const { stdout, code } = await run(['send', 'message hi', '--stream', '-o', 'json']);
     expect(linesOf(stdout)).toMatchObject([{ message: { parts: [{ text: 'You said: message hi' }] } }]);
     expect(code).toBe(0);
   });
 
-  it('OUT_005: text is lines with labels and blocks; --stream restates the task at its end', async () => {
+  it('OUT_005: text output has labelled lines and blocks; --stream ends with the ids and the state', async () => {
     const { stdout } = await run(['send', 'hello']);
     expect(stdout).toMatch(
       /^Task: \S+\nContext: \S+\nState: COMPLETED\n(?:Artifact: .+\n)Text:\nYou said: hello\n\nResume: parley send .+\n$/,
@@ -107,12 +107,12 @@ describe.each(kinds)('against $name', ({ start }) => {
     expect(streamed).toMatch(/State: COMPLETED\nTask: \S+\nContext: \S+\nState: COMPLETED\nResume: .+\n$/);
   });
 
-  it('SEND_004: no part is dropped: text, file, data', async () => {
+  it('SEND_004: text, file and data parts are printed', async () => {
     expect((await run(['send', 'file'])).stdout).toMatch(/^File: pixel\.png, image\/png, \d+ bytes$/m);
     expect((await run(['send', 'data'])).stdout).toMatch(/^Data:\n\{\n {2}"said": "data"/m);
   });
 
-  it('EXIT_002: a turn that was conducted ends with 0, whatever became of the task', async () => {
+  it('EXIT_002: a completed call exits with 0 in every state of the task', async () => {
     for (const [word, state] of [
       ['fail', 'FAILED'],
       ['reject', 'REJECTED'],
@@ -133,7 +133,7 @@ describe.each(kinds)('against $name', ({ start }) => {
     expect(second.id).not.toBe(first.id);
   });
 
-  it('INTERACT_002, INTERACT_004: a task that asks is answered by the command that it prints', async () => {
+  it('INTERACT_002, INTERACT_004: the printed command answers a task that waits for input', async () => {
     const { stdout } = await run(['send', 'ask']);
     const id = /^Task: (\S+)$/m.exec(stdout)?.[1] ?? '';
     expect(stdout).toContain(`Resume: parley send --task-id ${id} "<reply>"`);
@@ -142,7 +142,7 @@ describe.each(kinds)('against $name', ({ start }) => {
     expect(textsOf(answered)).toBe('Hello, Ada');
   });
 
-  it('INTERACT_002: an id that is refused is an error of the protocol', async () => {
+  it('INTERACT_002: a refused id is a protocol error', async () => {
     const { code, stdout } = await run(['send', 'x', '--task-id', 'no-such-task', '-o', 'json']);
     expect(JSON.parse(stdout).error).toMatchObject({
       code: 'TaskNotFoundError',
@@ -157,7 +157,7 @@ describe.each(kinds)('against $name', ({ start }) => {
     );
   });
 
-  it('TASK_GET_001: a task by its id, with artifacts and as much history as is asked for', async () => {
+  it('TASK_GET_001: gets a task by its id, with artifacts and the requested history', async () => {
     const { id } = await sent('hello');
     const task = await json<Task & { history?: unknown[] }>('task', 'get', id, '--history', '0');
     expect(textsOf(task)).toBe('You said: hello');
@@ -165,7 +165,7 @@ describe.each(kinds)('against $name', ({ start }) => {
     expect((await run(['task', 'get', id])).stdout).toContain(`Task: ${id}\n`);
   });
 
-  it('TASK_CANCEL_001: cancels, again without harm, and shows the state', async () => {
+  it('TASK_CANCEL_001: cancels, accepts a repetition, and prints the state', async () => {
     const { id } = await sent('slow', '--async');
     expect((await json<Task>('task', 'cancel', id)).status.state).toBe('TASK_STATE_CANCELED');
     expect((await json<Task>('task', 'cancel', id)).status.state).toBe('TASK_STATE_CANCELED');
@@ -207,7 +207,7 @@ describe.each(kinds)('against $name', ({ start }) => {
     expect(lines.stdout.trim().split('\n')).toHaveLength(3);
   });
 
-  it('TASK_SUBSCRIBE_001: follows a task that runs; the first event is the task', async () => {
+  it('TASK_SUBSCRIBE_001: follows a running task; the first event is the task', async () => {
     const { id } = await sent('slow 600', '--async');
     await using events = new RunningParley(['task', 'subscribe', id, '--stream', '-o', 'json'], { env });
     await using end = new RunningParley(['task', 'subscribe', id, '-o', 'json', '--debug'], { env });
@@ -222,7 +222,7 @@ describe.each(kinds)('against $name', ({ start }) => {
     expect(late.stderr).toMatch(/UnsupportedOperationError.*\nhint: .*parley task get/);
   });
 
-  it('DOWNLOAD_001: saves artifacts, over nothing unless that is asked for', async () => {
+  it('DOWNLOAD_001: saves artifacts, and overwrites files only with --force', async () => {
     const { id } = await sent('file');
     const { files } = await json<{ files: { path: string; bytes: number }[] }>(
       'task',
@@ -245,7 +245,7 @@ describe.each(kinds)('against $name', ({ start }) => {
     expect(existsSync(join(folder.path, 'saved', 'pixel.png'))).toBe(true);
   });
 
-  it('TX_004, OUT_001: both bindings tell the same', async () => {
+  it('TX_004, OUT_001: both bindings give the same output', async () => {
     for (const binding of ['jsonrpc', 'rest']) {
       const task = await sent('hello', '--transport', binding);
       expect(textsOf(task)).toBe('You said: hello');
@@ -255,7 +255,7 @@ describe.each(kinds)('against $name', ({ start }) => {
     }
   });
 
-  it('PUSH_001: webhooks are registered, shown, listed and removed, where the agent has them', async () => {
+  it('PUSH_001: registers, prints, lists and removes webhooks, if the agent supports them', async () => {
     const { capabilities } = await json<{ capabilities: { pushNotifications?: boolean } }>('card', 'get');
     const { id } = await sent('slow 600', '--async');
     const hook = ['task', 'push-config', 'create', id, '--url', HOOK, '--id', 'h-1', '--token', 'tok'];
@@ -273,13 +273,13 @@ describe.each(kinds)('against $name', ({ start }) => {
     expect(await json('task', 'push-config', 'list', id)).toMatchObject({ configs: [] });
   });
 
-  it('INTERACT_005: nothing is kept from one call to the next', async () => {
+  it('INTERACT_005: no call depends on an earlier one', async () => {
     const first = await sent('hello');
     const second = await sent('hello');
     expect(second.contextId).not.toBe(first.contextId);
   });
 
-  it('CHAT_001: carries the context, and the task while it waits for a reply', async () => {
+  it('CHAT_001: sends the context, and the task while it waits for a reply', async () => {
     const { stdout, code } = await run(['chat', '-o', 'json'], { input: 'ask\nAda\nhello\n' });
     const ends = linesOf(stdout).flatMap(({ statusUpdate }) =>
       statusUpdate && /INPUT|COMPLETED/.test(statusUpdate.status.state) ? [statusUpdate] : [],
@@ -295,7 +295,7 @@ describe.each(kinds)('against $name', ({ start }) => {
     expect(code).toBe(0);
   });
 
-  it('CHAT_001: a task that asks for authorization keeps nobody from the next line, which goes to it', async () => {
+  it('CHAT_001: a task that requests authorization gets the next line', async () => {
     const { stdout, code } = await run(['chat', '-o', 'json'], { input: 'auth\nI have signed in\n' });
     const states = linesOf(stdout).flatMap(({ statusUpdate }) => (statusUpdate ? [statusUpdate] : []));
     const asked = states.find(({ status }) => status.state === 'TASK_STATE_AUTH_REQUIRED');
@@ -303,7 +303,7 @@ describe.each(kinds)('against $name', ({ start }) => {
     expect(code).toBe(0);
   });
 
-  it('OUT_001: what waits names the task first, on stderr, and stdout is the result alone', async () => {
+  it('OUT_001: a waiting command prints the task id on stderr first, and only the result on stdout', async () => {
     await using running = new RunningParley(['send', 'slow 1', '-o', 'json'], { env });
     const id = await running.told(/^Task: (\S+)$/m);
     const { stdout } = await running.ended;

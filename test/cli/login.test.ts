@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { EmptyFolder, parley, RunningParley } from './parley.js';
 import { type Answer, RecordingAgent, result } from './recording-agent.js';
 
-/** An authorization server that gives what the test says, one answer of the token endpoint after the other. */
+/** An authorization server whose token endpoint returns the given answers in order. */
 class AuthorizationServer implements AsyncDisposable {
   readonly requests: Record<string, string>[] = [];
   url = '';
@@ -38,7 +38,7 @@ class AuthorizationServer implements AsyncDisposable {
     response.writeHead(status as number, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   });
 
-  /** `described`: whether it has a discovery document. */
+  /** `described`: true if it has a discovery document. */
   constructor(
     readonly answers: Record<string, unknown>[],
     readonly described = true,
@@ -86,7 +86,7 @@ async function agentOf(authorization: AuthorizationServer, flow: 'deviceCode' | 
 }
 
 describe('auth login', () => {
-  it('AUTH_005, AUTH_007: by device code; the token is kept safely, sent by itself, and renewed', async () => {
+  it('AUTH_005, AUTH_007: by device code; the token is stored in a private file, sent and refreshed', async () => {
     using home = new EmptyFolder();
     const env = { HOME: home.path };
     await using authorization = await new AuthorizationServer([
@@ -117,7 +117,7 @@ describe('auth login', () => {
     });
   });
 
-  it('AUTH_006: by client credentials, whose secret is not kept and goes where the caller has said', async () => {
+  it('AUTH_006: by client credentials; the secret is not stored, and only sent to the issuer of the caller', async () => {
     using home = new EmptyFolder();
     const env = { HOME: home.path, A2ACLI_CLIENT_SECRET: 'pl4nted-s3cret-1' };
     await using authorization = await new AuthorizationServer([token('granted')]).listen();
@@ -156,21 +156,21 @@ describe('auth login', () => {
     expect(agent.calls.at(-1)?.headers.authorization).toBe('Bearer known');
   });
 
-  it('says what a card offers that has nothing to sign in with', async () => {
+  it('fails with a reason if the card has no scheme for a login', async () => {
     await using agent = await RecordingAgent.start();
     const { code, stderr } = await parley(['auth', 'login', '--client-id', 'cli', '-a', agent.url]);
     expect(stderr).toMatch(/takes no login: its card has no OAuth or OpenID Connect scheme/);
     expect(code).toBe(2);
   });
 
-  describe('sends secrets to the issuer that the caller names and to nobody else:', () => {
+  describe('sends secrets only to the issuer that the caller names:', () => {
     const secret = { A2ACLI_CLIENT_SECRET: 'pl4nted-s3cret-1' };
     const loginAt = (agent: RecordingAgent, issuer: string) => ({
       args: ['auth', 'login', '--client-id', 'cli', '-a', agent.url],
       env: { ...secret, A2ACLI_ISSUER: issuer },
     });
 
-    it('the endpoints of its discovery document count, not those of the card', async () => {
+    it('the endpoints of its discovery document win over those of the card', async () => {
       using home = new EmptyFolder();
       await using issuer = await new AuthorizationServer([token('granted')]).listen();
       await using thief = await new AuthorizationServer([token('stolen')]).listen();
@@ -199,7 +199,7 @@ describe('auth login', () => {
       },
     );
 
-    it('endpoints of the card do where they share its origin', async () => {
+    it('endpoints of the card are used on the same origin', async () => {
       using home = new EmptyFolder();
       await using issuer = await new AuthorizationServer([token('granted')], false).listen();
       await using agent = await agentOf(issuer, 'clientCredentials');
@@ -208,7 +208,7 @@ describe('auth login', () => {
       expect(issuer.asked).toMatchObject([{ path: '/token' }]);
     });
 
-    it('a device code with a secret keeps to one origin as well', async () => {
+    it('a device code with a secret needs one origin too', async () => {
       using home = new EmptyFolder();
       await using thief = await new AuthorizationServer([]).listen();
       const card = (url: string) => ({
@@ -231,7 +231,7 @@ describe('auth login', () => {
       expect(thief.requests).toEqual([]);
     });
 
-    it('a login that was kept is checked before its token is renewed', async () => {
+    it('a stored login is checked before its token is refreshed', async () => {
       using home = new EmptyFolder();
       await using issuer = await new AuthorizationServer([token('granted')]).listen();
       await using thief = await new AuthorizationServer([token('stolen')]).listen();
@@ -255,7 +255,7 @@ describe('auth login', () => {
   });
 
   describe('a token that lacks a scope', () => {
-    async function world(home: string) {
+    async function startPeers(home: string) {
       const issuer = await new AuthorizationServer([token('narrow'), token('wide')]).listen();
       const oauth = {
         oauth2SecurityScheme: { flows: { clientCredentials: { tokenUrl: `${issuer.url}/token`, scopes: {} } } },
@@ -278,7 +278,7 @@ describe('auth login', () => {
 
     it('is not widened unless the user allows each scope that the agent names', async () => {
       using home = new EmptyFolder();
-      const { issuer, agent, env } = await world(home.path);
+      const { issuer, agent, env } = await startPeers(home.path);
       await using _ = issuer;
       await using __ = agent;
       for (const more of [[], ['--step-up', 'other']]) {
@@ -289,9 +289,9 @@ describe('auth login', () => {
       expect(issuer.asked).toHaveLength(1);
     });
 
-    it('is widened where the user allows that, who is told issuer, scopes and agent before', async () => {
+    it('is widened if the user allows that, after issuer, scopes and agent are printed', async () => {
       using home = new EmptyFolder();
-      const { issuer, agent, env } = await world(home.path);
+      const { issuer, agent, env } = await startPeers(home.path);
       await using _ = issuer;
       await using __ = agent;
       const args = ['send', 'x', '-a', agent.url, '--step-up', 'admin', '--step-up', 'call'];
@@ -305,7 +305,7 @@ describe('auth login', () => {
     });
   });
 
-  it('ends when the code does, however long the authorization server asks to pause', async () => {
+  it('ends when the code expires, even if the server asks for a longer pause', async () => {
     using home = new EmptyFolder();
     await using authorization = await new AuthorizationServer([]).listen();
     authorization.device = { expires_in: 1, interval: 1e9 };
@@ -316,7 +316,7 @@ describe('auth login', () => {
     expect(code).toBe(4);
   });
 
-  it('says where it signs in, for which agent and with which scopes before it does', async () => {
+  it('prints the authorization server, the agent and the scopes first', async () => {
     using home = new EmptyFolder();
     await using authorization = await new AuthorizationServer([]).listen();
     await using agent = await agentOf(authorization, 'deviceCode');

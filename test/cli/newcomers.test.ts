@@ -27,13 +27,13 @@ describe('commands of other tools', () => {
     [['list'], 'parley task list'],
     [['subscribe', 'http://x', 't-1'], 'parley task subscribe t-1 -a http://x'],
     [['cancel', 't-1'], 'parley task cancel t-1'],
-  ])('%j is said in ours', async (args, hint) => {
+  ])('%j is translated into ours', async (args, hint) => {
     const { code, stdout } = await parley([...args, '-o', 'json']);
     expect(JSON.parse(stdout).error).toMatchObject({ code: 'A2ACLI_ERR_USAGE', hint });
     expect(code).toBe(2);
   });
 
-  it('send takes the URL of the agent in front of the message', async () => {
+  it('send accepts the URL of the agent before the message', async () => {
     await using agent = await RecordingAgent.start();
     expect((await parley(['send', agent.url, 'hello'])).stdout).toContain('heard');
     expect(agent.calls[0]?.body.params.message).toMatchObject({ parts: [{ text: 'hello' }] });
@@ -43,21 +43,21 @@ describe('commands of other tools', () => {
 });
 
 describe('help', () => {
-  it('of a command that does not exist is an error', async () => {
+  it('of an unknown command is an error', async () => {
     const { code, stderr, stdout } = await parley(['help', 'nosuch']);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/there is no command "nosuch"\nhint: parley help/);
     expect((await parley(['help', 'task', 'nosuch'])).code).toBe(2);
   });
 
-  it('shows flags in groups, and how a message is read from a pipe', async () => {
+  it('shows flags in groups, and the way to read a message from a pipe', async () => {
     const { stdout } = await parley(['help', 'send']);
     expect(stdout).toMatch(/^Flags:\n.*^Flags of the wait:\n.*^Flags that name the agent:\n.*^Flags for credentials/ms);
     expect(stdout).toMatch(/\| parley send .* -$/m);
     expect((await parley(['send', '-a', 'localhost:1'])).stderr).toMatch(/hint: .*- for standard input/);
   });
 
-  it('suggests only what is near', async () => {
+  it('suggests only similar words', async () => {
     expect((await parley(['version', '--verbos'])).stderr).toMatch(/did you mean --verbose\?/);
     expect((await parley(['sned', 'x'])).stderr).toMatch(/no command "sned"; did you mean "send"\?/);
     for (const args of [['dialogue'], ['dispatch'], ['info'], ['version', '--stdout'], ['version', '--model']])
@@ -71,7 +71,7 @@ describe('the tool and its Node.js', () => {
   };
   const minimum = engines.node.replace('>=', '');
 
-  it.each(['20.11.1', '22.18.0', '18.0.0'])('Node.js %s is refused in one sentence', (version) => {
+  it.each(['20.11.1', '22.18.0', '18.0.0'])('Node.js %s is refused with one sentence', (version) => {
     const pretended = `data:text/javascript,Object.defineProperty(process.versions,'node',{value:'${version}'})`;
     const { status, stderr } = spawnSync(process.execPath, ['--import', pretended, PARLEY, 'version'], {
       encoding: 'utf8',
@@ -80,19 +80,19 @@ describe('the tool and its Node.js', () => {
     expect(status).toBe(1);
   });
 
-  it('keeps its command when it is published: npm drops paths that begin with a dot', () => {
+  it('has no path in bin that npm would drop, as those that begin with a dot', () => {
     const { bin } = JSON.parse(readFileSync(at('packages/cli/package.json'), 'utf8')) as { bin: unknown };
     expect(bin).toEqual({ parley: 'bin/parley.js' });
   });
 
-  it('every place names the same minimum', () => {
+  it('every place states the same minimum version', () => {
     const library = JSON.parse(readFileSync(at('packages/parley/package.json'), 'utf8')) as { engines: typeof engines };
     expect(library.engines).toEqual(engines);
     for (const path of ['README.md', 'packages/parley/README.md', 'CONTRIBUTING.md'])
       expect(readFileSync(at(path), 'utf8')).toMatch(new RegExp(`Node\\.js ${minimum.replace('.', '\\.')} or newer`));
   });
 
-  it('init pins the version of the packages, and no path of this machine', async () => {
+  it('init pins the version of the packages, without paths of this machine', async () => {
     const { stdout } = await parley(['init', join(folder.path, 'my-agent')]);
     const { dependencies, engines: needed } = JSON.parse(
       readFileSync(join(folder.path, 'my-agent/package.json'), 'utf8'),
@@ -102,7 +102,7 @@ describe('the tool and its Node.js', () => {
     expect(stdout).toMatch(/^ {2}npm install$/m);
   });
 
-  it('init names the choices for an unknown one', async () => {
+  it('init lists the choices after an unknown one', async () => {
     const { code, stderr } = await parley(['init', join(folder.path, 'other'), '--agent', 'fancy']);
     expect(code).toBe(2);
     expect(stderr).toContain('It is one of plain, ai-sdk, langgraph, openai-agents, tools, http.');
@@ -128,8 +128,8 @@ describe('a module that does not load', () => {
   });
 });
 
-describe('errors that the specification names', () => {
-  it('push and the extended card, not offered, keep their names', async () => {
+describe('errors of the specification', () => {
+  it('for missing push notifications and extended cards keep their names', async () => {
     await using agent = await RecordingAgent.start();
     const push = await parley(['task', 'push-config', 'list', 't', '-a', agent.url, '-o', 'json']);
     expect(JSON.parse(push.stdout).error.code).toBe('PushNotificationNotSupportedError');
@@ -163,7 +163,7 @@ describe('cards', () => {
     ...{ preferredTransport: 'JSONRPC', capabilities: {}, defaultInputModes: [], defaultOutputModes: [], skills: [] },
   };
 
-  it('of 0.3 are checked by the rules of 0.3', async () => {
+  it('of 0.3 are validated by the rules of 0.3', async () => {
     const { code, stderr } = await parley(['card', 'get', file('old.json', JSON.stringify(old)), '--validate']);
     expect(stderr).toBe('The card follows the schema.\n');
     expect(code).toBe(0);
@@ -175,7 +175,7 @@ describe('cards', () => {
     expect(refused.code).toBe(1);
   });
 
-  it('of 0.3 are found right by conformance, and its interfaces are checked', async () => {
+  it('of 0.3 pass conformance, which also checks their interfaces', async () => {
     await using agent = await ServedAgent.start(['demo-server', '--quiet']);
     const card = {
       ...old,
@@ -189,7 +189,7 @@ describe('cards', () => {
     expect(stdout).not.toMatch(/^FAIL/m);
   });
 
-  it('with members that nobody knows get warnings', async () => {
+  it('with unknown members get warnings', async () => {
     await using agent = await RecordingAgent.start({ card: { somethingNew: true } });
     const { code, stderr } = await parley(['card', 'get', agent.url, '--validate']);
     expect(stderr).toMatch(/warning: the schema does not know the member somethingNew/);

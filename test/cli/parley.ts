@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
 
-/** The command line as it is installed. */
+/** The command as users install it. */
 export const PARLEY = fileURLToPath(new URL('../../packages/cli/bin/parley.js', import.meta.url));
 
 /** Options of a run of the command. */
@@ -38,7 +38,7 @@ export class EmptyFolder implements Disposable {
 const home = new EmptyFolder();
 afterAll(() => home[Symbol.dispose]());
 
-/** A running command. It does not see the settings of the tester's machine. */
+/** A running command, without the settings of this machine. */
 export class RunningParley implements AsyncDisposable {
   readonly process: ChildProcess;
   readonly ended: Promise<ParleyResult>;
@@ -69,7 +69,7 @@ export class RunningParley implements AsyncDisposable {
       this.#stderr += text;
       this.#told.emit('something');
     });
-    // Whatever becomes of the tests, no command outlives them.
+    // No command outlives the tests, even if they end early.
     const end = () => this.process.kill('SIGKILL');
     process.once('exit', end);
     this.ended = once(this.process, 'close').then(([code]) => {
@@ -80,12 +80,12 @@ export class RunningParley implements AsyncDisposable {
     });
   }
 
-  /** Waits until it has printed this on stdout; gives the first group. */
+  /** Waits until stdout matches a pattern; returns the first group. */
   printed(pattern: RegExp): Promise<string> {
     return this.#until(pattern, () => this.#stdout);
   }
 
-  /** Waits until it has told this on stderr; gives the first group. */
+  /** Waits until stderr matches a pattern; returns the first group. */
   told(pattern: RegExp): Promise<string> {
     return this.#until(pattern, () => this.#stderr);
   }
@@ -99,7 +99,7 @@ export class RunningParley implements AsyncDisposable {
     }
   }
 
-  /** Ends it like an operator does. */
+  /** Sends a signal, and waits for the end of the command. */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<ParleyResult> {
     this.process.kill(signal);
     return this.ended;
@@ -116,14 +116,14 @@ export function parley(args: readonly string[], options?: ParleyOptions): Promis
   return new RunningParley(args, options).ended;
 }
 
-/** Runs a command that gives one JSON document. */
+/** Runs a command that prints one JSON document. */
 export async function parleyJson<T>(args: readonly string[], options?: ParleyOptions): Promise<T> {
   const { code, stdout, stderr } = await parley([...args, '-o', 'json'], options);
   if (code !== 0) throw new Error(`parley ${args.join(' ')} ended with ${code}:\n${stdout}${stderr}`);
   return JSON.parse(stdout) as T;
 }
 
-/** An agent served by the command line itself, on a free port. */
+/** An agent served by a command, on a free port. */
 export class ServedAgent implements AsyncDisposable {
   private constructor(
     readonly running: RunningParley,

@@ -14,7 +14,7 @@ const task = (state: string, said?: string) => ({
   },
 });
 
-describe('the line of progress', () => {
+describe('the progress line', () => {
   it.for(terminalCases())('follows the state of the task and the last status text of the agent', async () => {
     let shown = task('SUBMITTED');
     await using agent = await RecordingAgent.start({
@@ -40,8 +40,8 @@ describe('the line of progress', () => {
   });
 });
 
-describe('a connection that is lost', () => {
-  it('is said on stderr with the number of the attempt, and so is the reconnect', async () => {
+describe('a lost connection', () => {
+  it('is reported on stderr with the number of the attempt, and so is the reconnection', async () => {
     let subscriptions = 0;
     const answer: Answer = ({ body }) => {
       if (body.method === 'SendStreamingMessage') return stream({ task: task('WORKING') });
@@ -60,8 +60,8 @@ describe('a connection that is lost', () => {
   });
 });
 
-describe('the cause is said in words', () => {
-  it('nobody listens, or the port does not speak TLS', async () => {
+describe('the error names the cause', () => {
+  it('nothing listens, or the port has no TLS', async () => {
     const gone = await RecordingAgent.start();
     await gone[Symbol.asyncDispose]();
     const nobody = await parley(['card', 'get', gone.url]);
@@ -73,7 +73,7 @@ describe('the cause is said in words', () => {
     expect(code).toBe(3);
   });
 
-  it('the port speaks TLS', async () => {
+  it('the port requires TLS', async () => {
     const agent = await startTlsAgent({ authority: makeAuthority('Test authority'), requires: false });
     try {
       const { stderr, code } = await parley(['send', 'x', '-a', agent.url.replace('https:', 'http:')]);

@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { EmptyFolder, PARLEY } from './parley.js';
 
-/** The test cases for a terminal of util-linux: one where the machine has it, else none. */
+/** One test case if this machine has the command script of util-linux, otherwise none. */
 export function terminalCases(): readonly string[] {
   try {
     return execFileSync('script', ['--version'], { encoding: 'utf8' }).includes('util-linux') ? ['script'] : [];
@@ -16,7 +16,7 @@ export const CTRL_C = '\u0003';
 /** The key Ctrl-D. */
 export const CTRL_D = '\u0004';
 
-/** A command on a real pseudo-terminal: stdin, stdout and stderr are the same one. */
+/** A command on a pseudo-terminal, which is its stdin, stdout and stderr. */
 export class PseudoTerminal implements AsyncDisposable {
   readonly #home = new EmptyFolder();
   readonly #child: ChildProcess;
@@ -50,7 +50,7 @@ export class PseudoTerminal implements AsyncDisposable {
     this.#child.stdin?.write(keys);
   }
 
-  /** Waits until the terminal shows this, behind what was waited for before; gives all that it showed until then. */
+  /** Waits until the output after the last match has a new match. Returns that output up to its end. */
   async shows(pattern: RegExp): Promise<string> {
     for (;;) {
       const found = pattern.exec(this.#said.slice(this.#read));
@@ -64,7 +64,7 @@ export class PseudoTerminal implements AsyncDisposable {
     }
   }
 
-  /** Waits for the end of the command; gives all that the terminal showed, and the exit code. */
+  /** Waits for the end of the command. Returns its whole output and its exit code. */
   async ended(): Promise<{ readonly said: string; readonly code: number | null }> {
     await this.#closed;
     return { said: this.#said, code: this.#child.exitCode };

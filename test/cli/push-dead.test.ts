@@ -33,8 +33,8 @@ afterAll(async () => {
   files.remove();
 });
 
-/** Runs a server on the database while a test talks to it. */
-async function served(work: (server: ReturnType<typeof createA2AServer>, url: string) => Promise<void>) {
+/** Runs a server on the database during a call of `work`. */
+async function withServer(work: (server: ReturnType<typeof createA2AServer>, url: string) => Promise<void>) {
   const storage = await files.open(systemClock, { path });
   const agent = { execute: (_: unknown, events: { complete(text: string): Promise<void> }) => events.complete('Done') };
   const server = createA2AServer({ agent, storage, logger: silentLogger, push: { allow: ['127.0.0.1'] } } as never);
@@ -66,9 +66,9 @@ const until = async (isTrue: () => Promise<boolean> | boolean) => {
   while (!(await isTrue())) await new Promise((resolve) => setImmediate(resolve));
 };
 
-it('lists, replays and purges what a server has given up', async () => {
+it('lists, replays and purges parked queues', async () => {
   const tasks: string[] = [];
-  await served(async (server, url) => {
+  await withServer(async (server, url) => {
     for (const id of ['one', 'two', 'three']) tasks.push((await send(url, id)).result.task.id);
     await until(async () => (await server.deliveries.list({ standing: 'parked' })).queues.length === 3);
     const busy = await parley(['push', 'dead', 'list', '--database', database]);
@@ -97,7 +97,7 @@ it('lists, replays and purges what a server has given up', async () => {
   );
   expect((await parley(['push', 'dead', 'list', ...on])).stdout).toBe('Total: 0\n');
   status = 204;
-  await served(async () => until(() => bodies.filter((body) => body.includes('COMPLETED')).length === 2));
+  await withServer(async () => until(() => bodies.filter((body) => body.includes('COMPLETED')).length === 2));
   expect(bodies.join()).not.toContain(tasks[1]);
 });
 
@@ -114,7 +114,7 @@ it('changes nothing if the audit file cannot be opened', async () => {
   expect([code, stderr]).toEqual([2, expect.stringMatching(/the audit log cannot be opened \(EISDIR\)/)]);
 });
 
-it('makes no file where there is none', async () => {
+it('creates no missing file', async () => {
   const { code, stderr } = await parley(['push', 'dead', 'list', '--database', `sqlite:${files.folder}/gone.db`]);
   expect([code, stderr]).toEqual([
     2,

@@ -13,7 +13,7 @@ const status = (state: string, more: object = {}) => ({
   statusUpdate: { taskId: 't-1', contextId: 'c-1', status: { state: `TASK_STATE_${state}`, ...more } },
 });
 
-/** A receiver that listens, and where. */
+/** Starts a receiver. Returns it with its url. */
 async function receiver(...flags: readonly string[]) {
   const running = new RunningParley(['push', 'receive', '--port', '0', ...flags]);
   const url = await running.told(/^Webhook: (\S+)$/m);
@@ -29,13 +29,13 @@ async function receiver(...flags: readonly string[]) {
 describe('PUSH_002: a webhook on this machine', () => {
   let agent: LiveAgent;
   beforeAll(async () => {
-    // The official JavaScript SDK delivers.
+    // The notifications come from the official JavaScript SDK.
     agent = (await agentKinds()[1]?.start()) as LiveAgent;
   });
   afterAll(() => agent[Symbol.asyncDispose]());
 
-  /** A task of that agent that asks a question, and is completed once it is to be notified of. */
-  async function notified(url: string, ...flags: readonly string[]): Promise<Task> {
+  /** Registers a webhook for a task that waits for input, and completes the task. */
+  async function notifyTask(url: string, ...flags: readonly string[]): Promise<Task> {
     const { task } = await parleyJson<{ task: Task }>(['send', '-a', agent.url, 'ask']);
     const created = await parley(['task', 'push-config', 'create', task.id, '-a', agent.url, '--url', url, ...flags]);
     expect(created.code).toBe(0);
@@ -43,9 +43,9 @@ describe('PUSH_002: a webhook on this machine', () => {
     return task;
   }
 
-  it('shows what an agent of the official SDK delivers, and is ended by Ctrl-C', async () => {
+  it('prints notifications of an agent on the official SDK, and ends with Ctrl-C', async () => {
     await using hook = await receiver('--token', 'pl4nted-s3cret-token');
-    const { id, contextId } = await notified(hook.url, '--token', 'pl4nted-s3cret-token');
+    const { id, contextId } = await notifyTask(hook.url, '--token', 'pl4nted-s3cret-token');
     await hook.running.printed(/^State: COMPLETED$/m);
     const { code, stdout, stderr } = await hook.running.stop('SIGINT');
     expect(stdout).toMatch(
@@ -57,9 +57,9 @@ describe('PUSH_002: a webhook on this machine', () => {
     expect(code).toBe(0);
   });
 
-  it('shows it as the protocol says it, one a line, with -o json', async () => {
+  it('prints one notification per line in the form of the protocol with -o json', async () => {
     await using hook = await receiver('-o', 'json');
-    const { id } = await notified(hook.url);
+    const { id } = await notifyTask(hook.url);
     await hook.running.printed(/TASK_STATE_COMPLETED/);
     const { stdout } = await hook.running.stop();
     const notifications = stdout
@@ -71,7 +71,7 @@ describe('PUSH_002: a webhook on this machine', () => {
     });
   });
 
-  it('takes only what carries the token and the credentials that it was told of', async () => {
+  it('accepts only notifications with the token and the credentials of its flags', async () => {
     await using hook = await receiver('--token', 'right', '--auth-scheme', 'Bearer', '--auth-credentials', 'key');
     const token = { 'X-A2A-Notification-Token': 'right' };
     const refused = await Promise.all([
@@ -87,7 +87,7 @@ describe('PUSH_002: a webhook on this machine', () => {
     expect(stderr.match(/a request was refused: 401/g)).toHaveLength(3);
   });
 
-  it('refuses what is no notification, and says why', async () => {
+  it('refuses invalid notifications with a reason', async () => {
     await using hook = await receiver('-o', 'json');
     for (const [body, code, reason] of [
       ['{', 400, 'the body is no JSON'],
@@ -106,7 +106,7 @@ describe('PUSH_002: a webhook on this machine', () => {
     expect((await hook.running.stop()).stdout.trimEnd().split('\n')).toHaveLength(1);
   });
 
-  it('shows a repeat of a notification once, in 0.3 as well', async () => {
+  it('prints a repeated notification once, also in 0.3', async () => {
     await using hook = await receiver('-o', 'json');
     const task = { kind: 'task', id: 't-1', contextId: 'c-1', status: { state: 'completed' } };
     for (const id of ['a', 'a', 'b']) expect((await hook.post(task, { 'X-A2A-Notification-Id': id })).status).toBe(204);
@@ -114,7 +114,7 @@ describe('PUSH_002: a webhook on this machine', () => {
     expect(lines.map((line) => JSON.parse(line).task.status.state)).toEqual(Array(2).fill('TASK_STATE_COMPLETED'));
   });
 
-  it('takes no other type, and without a secret no other host than this machine', async () => {
+  it('refuses other content types, and without a secret other hosts than this machine', async () => {
     await using hook = await receiver();
     expect((await hook.post(status('WORKING'), { 'content-type': 'text/plain' })).status).toBe(415);
     const asked = request(hook.url, {
@@ -130,7 +130,7 @@ describe('PUSH_002: a webhook on this machine', () => {
     expect(stderr).toContain('with --token every host is taken');
   });
 
-  it('shows what comes twice twice, and nothing that steers a terminal', async () => {
+  it('prints equal notifications without an id again, and escapes control characters', async () => {
     await using hook = await receiver();
     const message = { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text: 'red \u001b[31m' }] };
     await hook.post(status('WORKING', { message }));
@@ -139,7 +139,7 @@ describe('PUSH_002: a webhook on this machine', () => {
     expect(stdout).toBe('Task: t-1\nContext: c-1\nState: WORKING\nMessage:\nred \\u001b[31m\n\n'.repeat(2));
   });
 
-  it('says what is wrong with its flags, and what to do', async () => {
+  it('refuses wrong flags with a remedy', async () => {
     const half = await parley(['push', 'receive', '--auth-scheme', 'Bearer']);
     expect(half.stderr).toContain('--auth-scheme and --auth-credentials go together');
     expect(half.code).toBe(2);

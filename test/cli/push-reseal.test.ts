@@ -17,7 +17,7 @@ afterAll(() => {
   folder[Symbol.dispose]();
 });
 
-it('parley push reseal encrypts stored credentials with the first key, and tells when the old one can go', async () => {
+it('parley push reseal encrypts stored credentials with the first key, and reports unused keys', async () => {
   const path = files.fresh();
   const raw = await files.open(systemClock, { path });
   const storage = sealedStorage(raw, { keys: [OLD], logger: silentLogger });

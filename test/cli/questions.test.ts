@@ -41,23 +41,23 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all(servers.map((server) => server.close({ graceMs: 0 }))));
 
-/** A line with the refusal, an empty line, and the question again. */
-const refused = (field: string) =>
+/** Matches the refusal, a blank line, and the question again. */
+const refusalOf = (field: string) =>
   new RegExp(`^The answer [^\\n]*\\b${field}\\b[^\\n]*\\n\\n(?:[^\\n]*\\n\\n)?${QUESTION}`, 'm');
 
-describe.each(['tool', 'graph'])('an answer that does not fit, to the question of a %s', (kind) => {
+describe.each(['tool', 'graph'])('an invalid answer to the question of a %s', (kind) => {
   it('is refused with the name of its field, apart from the question', async () => {
     const url = urls[kind] ?? '';
     const { id } = (await parleyJson<{ task: Task }>(['send', 'x', '-a', url])).task;
     const reply = (text: string) => parley(['send', text, '--task-id', id, '-a', url]);
-    expect((await reply('two')).stdout).toMatch(refused('seats'));
-    expect((await reply('{"seats":2}')).stdout).toMatch(refused('row'));
+    expect((await reply('two')).stdout).toMatch(refusalOf('seats'));
+    expect((await reply('{"seats":2}')).stdout).toMatch(refusalOf('row'));
     const { stdout } = await parley(['send', '{"seats":2.5,"row":"front"}', '--stream', '--task-id', id, '-a', url]);
-    expect(stdout).toMatch(refused('seats'));
+    expect(stdout).toMatch(refusalOf('seats'));
     expect((await reply('{"seats":2,"row":"front"}')).stdout).toContain('"seats":2');
   });
 
-  it.for(terminalCases())('is refused in a conversation on lines of its own', async () => {
+  it.for(terminalCases())('is refused in a conversation on separate lines', async () => {
     await using terminal = new PseudoTerminal(['chat', '-a', urls[kind] ?? ''], { NO_COLOR: '1' });
     await terminal.shows(/> /);
     terminal.type('x\n');
@@ -65,7 +65,7 @@ describe.each(['tool', 'graph'])('an answer that does not fit, to the question o
     await terminal.shows(/> /);
     terminal.type('two\n');
     expect((await terminal.shows(/The answer .*Which seats/s)).replaceAll('\r', '')).toMatch(
-      new RegExp(refused('seats').source.replace(QUESTION, 'Which seats'), 'm'),
+      new RegExp(refusalOf('seats').source.replace(QUESTION, 'Which seats'), 'm'),
     );
   });
 });
@@ -75,8 +75,8 @@ const Said = Annotation.Root({
   said: Annotation<unknown[]>({ reducer: (before, more) => [...before, ...more], default: () => [] }),
 });
 
-describe('answers of which one does not fit', () => {
-  it('go on with the others, and refuse that one', async () => {
+describe('answers of which one is invalid', () => {
+  it('are accepted except for the invalid one', async () => {
     const asked = (name: string) => ({
       said: [interrupt(`${name}?`, { responseSchema: z.object({ [name]: z.number() }) })],
     });
@@ -103,7 +103,7 @@ describe('answers of which one does not fit', () => {
 });
 
 describe('the steps of a graph', () => {
-  it('say their names', async () => {
+  it('are printed by name', async () => {
     const { stdout } = await parley(['send', 'x', '--stream', '-a', urls.graph ?? '']);
     expect(stdout).toMatch(/^State: WORKING\nStep: look up\nStep: book\nState: INPUT_REQUIRED\n/m);
   });

@@ -17,7 +17,7 @@ const task = {
 const read = 'Text:\nThe answer is 42.\n\nData:\n{\n  "n": 1\n}\n\nText:\nBehind\n\n';
 const finished: Answer = ({ body }) => result(body.method === 'SendMessage' ? { task } : task);
 
-it('--verbose shows the trace of a task, or its page in a tracing tool', async () => {
+it('--verbose prints the trace id of a task, or its page in a tracing tool', async () => {
   const id = '0af7651916cd43dd8448eb211c80319c';
   const trace = { traceparent: `00-${id}-b7ad6b7169203331-01`, turn: 1, attempt: 1, handOvers: 0, since: 1 };
   const traced = { ...task, metadata: { 'urn:parley-a2a:trace:v1': trace } };
@@ -29,14 +29,14 @@ it('--verbose shows the trace of a task, or its page in a tracing tool', async (
   expect(linked.stdout).toContain(`Trace: http://localhost:16686/trace/${id}\n`);
 });
 
-describe('an artifact that was streamed', () => {
-  it.for([['send', 'x'], ['task', 'get', 't-1'], ['chat']])('reads as one text in %j', async (args) => {
+describe('a streamed artifact', () => {
+  it.for([['send', 'x'], ['task', 'get', 't-1'], ['chat']])('is printed as one text by %j', async (args) => {
     await using agent = await RecordingAgent.start({ answer: finished });
     const { stdout } = await parley([...args, '-a', agent.url], { input: 'x\n' });
     expect(stdout).toContain(`Artifact: report.md\n${read}`);
   });
 
-  it('keeps texts apart that differ in their media type, or with --verbose in their metadata', async () => {
+  it('separates texts with different media types, and with --verbose those with different metadata', async () => {
     await using agent = await RecordingAgent.start({ answer: finished });
     expect((await parley(['task', 'get', 't-1', '-a', agent.url])).stdout).toContain('Text:\nplain\n\nText:\n!\n');
     const marked = {
@@ -49,7 +49,7 @@ describe('an artifact that was streamed', () => {
     expect((await parley([...get, '--verbose'])).stdout).toContain('Text:\na\n\nMetadata: {"n":1}\nText:\nb\n');
   });
 
-  it('reads as one text when a stream shows the whole task', async () => {
+  it('is printed as one text if the stream begins with the whole task', async () => {
     const card = { capabilities: { streaming: true } };
     await using agent = await RecordingAgent.start({ card, answer: () => stream({ task }) });
     expect((await parley(['send', 'x', '--stream', '-a', agent.url])).stdout).toContain(read);
@@ -105,7 +105,7 @@ describe('the tokens of a task', () => {
   const usage = { inputTokens: 120, outputTokens: 30, cachedInputTokens: 100, calledTokens: 40 };
   const used = { ...task, metadata: { 'urn:parley-a2a:extension:usage:v1': usage } };
 
-  it('are a line of the task, and a column of the list', async () => {
+  it('are a line of a task, and a column of the list', async () => {
     await using agent = await RecordingAgent.start({
       answer: ({ body }) =>
         result(
@@ -119,7 +119,7 @@ describe('the tokens of a task', () => {
     expect(stdout).toMatch(/^t-1 .*COMPLETED +190 +c-1$/m);
   });
 
-  it('are not shown for agents that tell none', async () => {
+  it('are omitted for agents that report none', async () => {
     await using agent = await RecordingAgent.start({
       answer: ({ body }) =>
         result(body.method === 'GetTask' ? task : { tasks: [task], nextPageToken: '', pageSize: 1, totalSize: 1 }),

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request that the agent got. */
+/** A received request. */
 export interface RecordedRequest {
   readonly method: string;
   readonly path: string;
@@ -24,10 +24,10 @@ const message = { messageId: 'answer', role: 'ROLE_AGENT', contextId: 'c-1', par
 /** A JSON-RPC answer. */
 export const result = (value: unknown) => ({ body: { jsonrpc: '2.0', id: 1, result: value } });
 
-/** A stream that is closed behind these events, whatever they say. */
+/** A stream that is closed after these events. */
 export const stream = (...events: readonly object[]) => ({ body: undefined, events });
 
-/** An agent that keeps what it is sent and answers what the test wants: what a tool sends can be seen nowhere else. */
+/** An agent that records its requests, and returns the answers of the test. */
 export class RecordingAgent implements AsyncDisposable {
   readonly requests: RecordedRequest[] = [];
   readonly #server: Server;
@@ -78,7 +78,7 @@ export class RecordingAgent implements AsyncDisposable {
     return agent;
   }
 
-  /** The calls, without the requests for the card. */
+  /** The requests other than for the card. */
   get calls(): readonly RecordedRequest[] {
     return this.requests.filter(({ path }) => !path.startsWith('/.well-known/'));
   }
@@ -90,7 +90,7 @@ export class RecordingAgent implements AsyncDisposable {
   }
 }
 
-/** A card with nothing special in it. */
+/** Returns a minimal card. */
 export function plainCard(url: string): object {
   return {
     name: 'Recorder',

@@ -3,7 +3,7 @@ import { parley } from './parley.js';
 import { RecordingAgent } from './recording-agent.js';
 
 it.each(['99999999999', '-5', 'NaN', '1e400', 'Fri, 31 Dec 9999 23:59:59 GMT', '0x10', ' '])(
-  'an agent that asks to wait for "%s" is neither waited for beyond --timeout nor asked in a burst',
+  'an agent with Retry-After "%s" causes neither a wait beyond --timeout nor a burst of requests',
   async (retryAfter) => {
     const headers = { 'retry-after': retryAfter };
     await using agent = await RecordingAgent.start({ answer: () => ({ status: 503, headers, body: {} }) });

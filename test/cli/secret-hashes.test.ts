@@ -26,7 +26,7 @@ const basicOf = (name: string, password: string) => ({
 });
 
 describe('parley keys hash', () => {
-  it('makes the entry of a key on standard input, and shows nothing of the key', async () => {
+  it('prints the entry for a key from standard input, without the key', async () => {
     const args = ['keys', 'hash', 'ada', '--scope', 'read', '-o', 'json'];
     const { code, stdout, stderr } = await parley(args, { input: `${KEY}\n` });
     expect(code).toBe(0);
@@ -35,7 +35,7 @@ describe('parley keys hash', () => {
     expect(stderr).toBe('');
   });
 
-  it('adds it to the file, for a server that takes the key', async () => {
+  it('adds the entry to a file whose server then accepts the key', async () => {
     const file = join(folder(), 'keys.json');
     for (const name of ['bob', 'ada']) {
       const input = name === 'ada' ? KEY : `${KEY}-${name}`;
@@ -57,7 +57,7 @@ describe('parley keys hash', () => {
     expect(stderr).toContain(problem);
   });
 
-  it('warns about a key that its hash does not hide', async () => {
+  it('warns about a key that is easy to guess from its hash', async () => {
     const { code, stderr } = await parley(['keys', 'hash', 'ada'], { input: 'hunter2' });
     expect(code).toBe(0);
     expect(stderr).toContain('fewer than 20 characters');
@@ -65,7 +65,7 @@ describe('parley keys hash', () => {
 });
 
 describe('parley passwords hash', () => {
-  it('makes an entry that a server takes, in the place of an earlier one', async () => {
+  it('replaces the entry of a user, and the server accepts the password', async () => {
     const file = join(folder(), 'users.json');
     const hash = (name: string, input: string) =>
       parley(['passwords', 'hash', name, '--basic-users-file', file], { input });
@@ -96,7 +96,7 @@ describe('parley passwords hash', () => {
     expect(stderr).toContain(problem);
   });
 
-  it('leaves another file as it is', async () => {
+  it('does not change a file of another form', async () => {
     const file = join(folder(), 'users.json');
     writeFileSync(file, '{}');
     const { code, stderr } = await parley(['passwords', 'hash', 'ada', '--basic-users-file', file], { input: 'x' });

@@ -12,7 +12,7 @@ const cardAt = async (url: string) => (await (await fetch(`${url}/.well-known/ag
 it.each([
   ['on a port of its own', '0'],
   ['on the port of HTTP', 'shared'],
-])('--grpc serves gRPC %s, and --capnweb a session of objects; --listed public shows both', async (_where, port) => {
+])('--grpc serves gRPC %s, --capnweb serves sessions, and --listed public lists both', async (_where, port) => {
   const flags = ['--grpc', port, '--capnweb', '--listed', 'public'];
   await using agent = await ServedAgent.start(['serve', '--echo', ...flags]);
   const card = await cardAt(agent.url);
@@ -26,7 +26,7 @@ it.each([
   expect(code).toBe(0);
 });
 
-it('without --listed the tool tells the address of gRPC, and the card does not', async () => {
+it('without --listed only the tool names the address of gRPC, not the card', async () => {
   await using agent = await ServedAgent.start(['serve', '--echo', '--grpc', '0', '--capnweb']);
   const card = await cardAt(agent.url);
   expect(bindingsIn(card)).not.toContain('GRPC');
@@ -38,7 +38,7 @@ it('without --listed the tool tells the address of gRPC, and the card does not',
   expect([session.code, session.stdout]).toEqual([0, expect.stringContaining('Echo: hi')]);
 });
 
-it('--listed never shows neither, and --listed needs a binding and a known word', async () => {
+it('--listed never lists neither, and --listed needs a binding and a known value', async () => {
   await using agent = await ServedAgent.start(['serve', '--echo', '--capnweb', '--listed', 'never']);
   expect(bindingsIn(await cardAt(agent.url))).toEqual(new Set(['JSONRPC', 'HTTP+JSON']));
   const alone = await parley(['serve', '--echo', '--port', '0', '--listed', 'public']);
@@ -47,7 +47,7 @@ it('--listed never shows neither, and --listed needs a binding and a known word'
   expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('--listed is public, extended, never')]);
 });
 
-it('a proxy leaves the address of sessions, whose WebSockets it does not pass on', async () => {
+it('a proxy does not change the address of sessions, whose WebSockets it does not forward', async () => {
   await using agent = await ServedAgent.start(['serve', '--echo', '--capnweb']);
   await using proxy = await ServedAgent.start(['serve', '--proxy', agent.url]);
   const { supportedInterfaces } = await cardAt(proxy.url);
@@ -57,12 +57,12 @@ it('a proxy leaves the address of sessions, whose WebSockets it does not pass on
   expect([code, stdout]).toEqual([0, expect.stringContaining('Echo: hi')]);
 });
 
-it('without them the card names no binding beside HTTP', async () => {
+it('without them the card lists only bindings of HTTP', async () => {
   await using agent = await ServedAgent.start(['serve', '--echo']);
   expect(bindingsIn(await cardAt(agent.url))).toEqual(new Set(['JSONRPC', 'HTTP+JSON']));
 });
 
-it('a port that is no port, or is taken, is named', async () => {
+it('an invalid port and a port in use are errors that name it', async () => {
   const wrong = await parley(['serve', '--echo', '--port', '0', '--grpc', 'many']);
   expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('--grpc is 0 to 65535')]);
   const other = createServer().listen(0, '127.0.0.1');

@@ -27,7 +27,7 @@ async function rpc(url: string, method: string, params: object) {
 const message = { messageId: 'm1', role: 'ROLE_USER', parts: [{ text: 'hi' }] };
 
 describe('parley serve --audit-file', () => {
-  it('writes a record of each call and each refusal, and keeps those of earlier runs', async () => {
+  it('appends a record of each call and each refusal', async () => {
     const file = join(folder(), 'logs', 'audit.jsonl');
     for (const run of [1, 2]) {
       await using agent = await ServedAgent.start(['serve', '--echo', '--audit-file', file]);
@@ -68,12 +68,12 @@ describe('parley serve --secret-keys-file', () => {
   });
 });
 
-describe('wrong files', () => {
+describe('invalid files', () => {
   it.each([
     ['--audit-file', (path: string) => path, 'the audit log cannot be opened (EISDIR)'],
     ['--secret-keys-file', (path: string) => join(path, 'nowhere'), 'the keys cannot be read (ENOENT)'],
-    ['--secret-keys-file', (path: string) => written(path, '\n'), 'holds no key'],
-    ['--secret-keys-file', (path: string) => written(path, 'pl4nted-s3cret'), '32 bytes in base64 or hex'],
+    ['--secret-keys-file', (path: string) => writeText(path, '\n'), 'holds no key'],
+    ['--secret-keys-file', (path: string) => writeText(path, 'pl4nted-s3cret'), '32 bytes in base64 or hex'],
   ])('%s is refused, and nothing of the file is shown', async (flag, fileIn, problem) => {
     const { code, stdout, stderr } = await parley(['serve', '--echo', '--port', '0', flag, fileIn(folder())]);
     expect(code).not.toBe(0);
@@ -102,7 +102,7 @@ describe('parley serve with variables that have no flag', () => {
     expect(card).toMatchObject({ signatures: [expect.anything()] });
   });
 
-  it('knows its proxy, its public host and the origin of a page', async () => {
+  it('trusts its proxy, accepts its public host, and allows the origin of a page', async () => {
     await using agent = await ServedAgent.start(['serve', '--echo'], {
       env: {
         A2A_TRUST_PROXY: '127.0.0.1, ::1',
@@ -125,7 +125,7 @@ describe('parley serve with variables that have no flag', () => {
   it.each([
     ['A2A_TRUST_PROXY', 'nonsense!'],
     ['A2A_API_KEYS', 'ada'],
-  ])('refuses a wrong %s by its name', async (variable, value) => {
+  ])('refuses an invalid %s by its name', async (variable, value) => {
     const { code, stderr } = await parley(['serve', '--echo', '--port', '0'], { env: { [variable]: value } });
     expect([code, stderr]).toEqual([2, expect.stringContaining(variable)]);
   });
@@ -137,7 +137,7 @@ describe('parley serve with variables that have no flag', () => {
   });
 });
 
-function written(folderPath: string, text: string): string {
+function writeText(folderPath: string, text: string): string {
   const path = join(folderPath, 'keys');
   writeFileSync(path, text);
   return path;

@@ -17,17 +17,17 @@ async function statusOf(url: string, headers: Readonly<Record<string, string>> =
   return response.status;
 }
 
-async function created(...args: string[]): Promise<{ readonly key: string; readonly entry: object }> {
+async function createKey(...args: string[]): Promise<{ readonly key: string; readonly entry: object }> {
   const { code, stdout } = await parley(['keys', 'create', ...args, '--output', 'json']);
   expect(code).toBe(0);
   return JSON.parse(stdout);
 }
 
 describe('parley keys create', () => {
-  it('shows the key once, and keeps its hash', async () => {
+  it('prints the key once, and stores its hash', async () => {
     const file = join(folder(), 'keys.json');
-    const ada = await created('ada', '--api-keys-file', file, '--scope', 'read write', '--expires', '90d');
-    const bob = await created('bob', '--api-keys-file', file);
+    const ada = await createKey('ada', '--api-keys-file', file, '--scope', 'read write', '--expires', '90d');
+    const bob = await createKey('bob', '--api-keys-file', file);
     const text = readFileSync(file, 'utf8');
     expect(JSON.parse(text)).toEqual([ada.entry, bob.entry]);
     expect(ada.entry).toMatchObject({ subject: 'ada', scopes: ['read', 'write'], expiresAt: expect.any(String) });
@@ -35,7 +35,7 @@ describe('parley keys create', () => {
     expect(statSync(file).mode & 0o077).toBe(0);
   });
 
-  it('without a file shows the entry, and the setting if it can say the same', async () => {
+  it('without a file prints the entry, and the variable if that can express it', async () => {
     const { stdout } = await parley(['keys', 'create', 'ada']);
     const [, key, hash] = /^Key: (parley_[\w-]{43})\nEntry: {"subject":"ada","sha256":"(\w+)"}\n/.exec(stdout) ?? [];
     expect(stdout).toContain(`\nA2A_API_KEYS: ada=sha256:${hash}\n`);
@@ -46,7 +46,7 @@ describe('parley keys create', () => {
       expect((await parley(['keys', 'create', ...args])).stdout).not.toContain('A2A_API_KEYS');
   });
 
-  it('leaves another file as it is', async () => {
+  it('does not change a file of another form', async () => {
     const file = join(folder(), 'keys.json');
     writeFileSync(file, 'secret');
     const { code, stderr } = await parley(['keys', 'create', 'ada', '--api-keys-file', file]);
@@ -56,21 +56,21 @@ describe('parley keys create', () => {
 });
 
 describe('parley serve with API keys', () => {
-  it('takes keys of the file, also new ones, beyond loopback', async () => {
+  it('accepts keys of the file, also added ones, beyond loopback', async () => {
     const file = join(folder(), 'keys.json');
-    const ada = await created('ada', '--api-keys-file', file);
+    const ada = await createKey('ada', '--api-keys-file', file);
     await using agent = await ServedAgent.start(['serve', '--echo', '--host', '0.0.0.0', '--api-keys-file', file]);
     const statuses = [await statusOf(agent.url), await statusOf(agent.url, { 'x-api-key': ada.key })];
     expect(statuses).toEqual([401, 200]);
-    const bob = await created('bob', '--api-keys-file', file);
+    const bob = await createKey('bob', '--api-keys-file', file);
     writeFileSync(file, JSON.stringify([bob.entry]));
     await vi.waitFor(async () => expect(await statusOf(agent.url, { 'x-api-key': bob.key })).toBe(200), 60_000);
     expect(await statusOf(agent.url, { 'x-api-key': ada.key })).toBe(401);
   });
 
-  it('takes keys elsewhere, together with a certificate that a proxy tells, and limits users', async () => {
+  it('accepts keys in another header together with client certificates from a proxy, and limits users', async () => {
     const file = join(folder(), 'keys.json');
-    const { key } = await created('ada', '--api-keys-file', file);
+    const { key } = await createKey('ada', '--api-keys-file', file);
     await using agent = await ServedAgent.start([
       ...['serve', '--echo', '--api-keys-file', file, '--api-key-place', 'header:X-Agent-Key'],
       ...['--client-cert-proxy', '127.0.0.1', '--client-cert-format', 'envoy', '--auth-require', 'all'],
@@ -100,16 +100,16 @@ describe('parley serve with API keys', () => {
     ['scopes with another name', { scope: ['read'] }, 'ada: unknown option "scope" (did you mean "scopes"?)'],
     ['a switch that does not exist', { disabled: true }, 'ada: unknown option "disabled"'],
     ['a key and a hash', { key: 'key-of-ada' }, 'ada must have either key or sha256'],
-  ])('does not start with a file that has %s: it would not hold', async (_, more, problem) => {
+  ])('does not start with a file that has %s', async (_, more, problem) => {
     const file = join(folder(), 'keys.json');
     writeFileSync(file, JSON.stringify([{ subject: 'ada', sha256: 'a'.repeat(64), ...more }]));
     const { code, stderr } = await parley(['serve', '--echo', '--api-keys-file', file]);
     expect([code, stderr]).toEqual([2, expect.stringContaining(problem)]);
   });
 
-  it('keeps the last keys if a changed file has a member that does not exist', async () => {
+  it('keeps the last keys if a changed file has an unknown member', async () => {
     const file = join(folder(), 'keys.json');
-    const ada = await created('ada', '--api-keys-file', file);
+    const ada = await createKey('ada', '--api-keys-file', file);
     await using agent = await ServedAgent.start(['serve', '--echo', '--api-keys-file', file]);
     const eve = {
       subject: 'eve',
@@ -122,7 +122,7 @@ describe('parley serve with API keys', () => {
     expect(await statusOf(agent.url, { 'x-api-key': ada.key })).toBe(200);
   });
 
-  it('does not start with a file of users that has an unknown member', async () => {
+  it('does not start if the file of users has an unknown member', async () => {
     const file = join(folder(), 'users.json');
     writeFileSync(file, JSON.stringify([{ subject: 'ada', password: 'a', expiry: '2020-01-01' }]));
     const { code, stderr } = await parley(['serve', '--echo', '--basic-users-file', file]);
@@ -157,7 +157,7 @@ describe('parley serve with API keys', () => {
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(problem)]);
   });
 
-  it('lists all of its settings in the help', async () => {
+  it('lists all settings in the help', async () => {
     const { stdout } = await parley(['serve', '--help']);
     for (const flag of [
       'api-keys-file api-key-place basic-users-file tls-client-ca client-cert-proxy client-cert-format auth-require',

@@ -9,7 +9,7 @@ describe('parley serve --operator', () => {
     return (await fetch(new URL('/operator/v1/status', url), { headers })).status;
   };
 
-  it('has the operator API, with a token that it prints', async () => {
+  it('serves the operator API, and prints its token', async () => {
     await using agent = await ServedAgent.start(['serve', '--echo', '--operator']);
     const token = await agent.running.printed(/^Operator token: (\S{43})$/m);
     const statuses = [
@@ -20,7 +20,7 @@ describe('parley serve --operator', () => {
     expect(statuses).toEqual([401, 401, 200]);
   });
 
-  it('is on by A2A_OPERATOR too, and another launch has another token', async () => {
+  it('can be enabled by A2A_OPERATOR, and each launch has a new token', async () => {
     const options = { env: { A2A_OPERATOR: 'true' } };
     await using one = await ServedAgent.start(['serve', '--echo'], options);
     await using other = await ServedAgent.start(['serve', '--echo'], options);
@@ -33,7 +33,7 @@ describe('parley serve --operator', () => {
     expect(await statusOf(agent.url)).toBe(404);
   });
 
-  it('beyond this machine needs users: there is no token', async () => {
+  it('on an address beyond loopback needs users, because it has no token', async () => {
     const args = ['serve', '--echo', '--operator', '--host', '0.0.0.0', '--allow-anonymous', '--port', '0'];
     const { code, stderr } = await parley(args);
     expect(code).not.toBe(0);
@@ -55,14 +55,14 @@ describe('parley serve --push-allow', () => {
   it.each([
     ['the flag', ['--push-allow', '127.0.0.1'], {}],
     ['A2A_PUSH_ALLOW', [], { A2A_PUSH_ALLOW: 'hooks.internal,127.0.0.0/8' }],
-  ])('lets the server call a private webhook: %s', async (_, args, env) => {
+  ])('allows a private webhook: %s', async (_, args, env) => {
     await using receiver = await Receiver.open();
     await using agent = await ServedAgent.start(['serve', '--echo', ...args], { env });
     await register(agent.url, receiver.url);
     await receiver.has((all) => all.some(({ text }) => text.includes('COMPLETED')));
   });
 
-  it('is needed: without it a private webhook is refused', async () => {
+  it('is required: without it a private webhook is refused', async () => {
     await using receiver = await Receiver.open();
     await using agent = await ServedAgent.start(['serve', '--echo']);
     await expect(register(agent.url, receiver.url)).rejects.toThrow();

@@ -32,7 +32,7 @@ async function statusOf(url: string, bearer?: string): Promise<number> {
 }
 
 describe('parley serve with tokens', () => {
-  it('takes tokens of an OpenID Connect provider, by flags', async () => {
+  it('accepts tokens of an OpenID Connect provider, by flags', async () => {
     await using agent = await ServedAgent.start([
       'serve',
       '--echo',
@@ -41,7 +41,7 @@ describe('parley serve with tokens', () => {
     expect([await statusOf(agent.url), await statusOf(agent.url, await token())]).toEqual([401, 200]);
   });
 
-  it('asks an authorization server about tokens, by flags or by the variables of the ready server', async () => {
+  it('introspects tokens at an authorization server, by flags or variables', async () => {
     const opaque = await startAuthorizationServer();
     try {
       const response = await fetch(`${opaque.issuer}/token`, {

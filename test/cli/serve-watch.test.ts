@@ -4,7 +4,7 @@ import { connect, textOf } from 'parley-a2a';
 import { describe, expect, it } from 'vitest';
 import { EmptyFolder, parley, RunningParley } from './parley.js';
 
-/** An agent whose turns end when its folder has the file `go`. It says the word of the module that it imports. */
+/** An agent that answers with the word of an imported module. A waiting turn ends once its folder has the file `go`. */
 const AGENT = `
 import { existsSync } from 'node:fs';
 import { word } from './word.ts';
@@ -37,12 +37,12 @@ class WatchedFolder extends EmptyFolder {
   }
 }
 
-/** The server of a folder. Its processes end with the first one, if that gets a signal that it can pass on. */
+/** The server of a folder. It is stopped by SIGTERM, because its first process must end the others. */
 class WatchedServer extends RunningParley {
   constructor({ path }: EmptyFolder, more: readonly string[] = []) {
     super(['serve', 'agent.ts', '--watch', '--port', '0', ...more], { cwd: path });
   }
-  /** The address, once the server has started so many times. */
+  /** Resolves to the address once the server has started `times` times. */
   started(times: number): Promise<string> {
     return this.printed(new RegExp(`(?:^URL: (\\S+)$[^]*?){${times}}`, 'm'));
   }
@@ -55,7 +55,7 @@ describe('parley serve --watch', () => {
   it.each([
     ['without a database', []],
     ['with a database', ['--database', 'sqlite:./tasks.db']],
-  ])('%s serves what was changed, and a running task goes on', { timeout: 60_000 }, async (_, more) => {
+  ])('%s serves the changed module, and a running task continues', { timeout: 60_000 }, async (_, more) => {
     using folder = new WatchedFolder();
     await using running = new WatchedServer(folder, more);
     const client = await connect(await running.started(1));
@@ -69,7 +69,9 @@ describe('parley serve --watch', () => {
     expect([ended.status.state, textOf(ended)]).toEqual(['TASK_STATE_COMPLETED', 'two']);
   });
 
-  it('waits for the repair of a module that does not load, and ends with its server', { timeout: 60_000 }, async () => {
+  it('waits for the next change of a module that does not load, and stops with its server', {
+    timeout: 60_000,
+  }, async () => {
     using folder = new WatchedFolder();
     await using running = new WatchedServer(folder);
     await running.started(1);
@@ -82,7 +84,7 @@ describe('parley serve --watch', () => {
     expect((await running.stop('SIGINT')).code).toBe(0);
   });
 
-  it('is for modules that are there, in one process', async () => {
+  it('needs an existing module, and excludes --workers', async () => {
     const refusals = [
       [['--echo'], '--watch goes with a module'],
       [['gone.ts'], 'there is no module gone.ts'],

@@ -45,7 +45,7 @@ function moduleFile(name: string, text: string): string {
 }
 
 describe('parley serve', () => {
-  it('--echo serves an agent, says where, and ends on a signal', async () => {
+  it('--echo serves an agent, prints its address, and stops on a signal', async () => {
     await using agent = await ServedAgent.start(['serve', '--echo', '--name', 'Parrot']);
     const card = (await (await fetch(`${agent.url}/.well-known/agent-card.json`)).json()) as { name: string };
     expect(card.name).toBe('Parrot');
@@ -55,7 +55,7 @@ describe('parley serve', () => {
     expect(stdout).toMatch(/^Agent: Parrot\nURL: http:\S+\nCard: http:\S+\/\.well-known\/agent-card\.json\n$/);
   });
 
-  it('describes what it serves to browsers, at /docs and on the path of the agent', async () => {
+  it('describes its agent to browsers, at /docs and at the path of the agent', async () => {
     await using agent = await ServedAgent.start(['serve', '--echo', '--name', 'Parrot']);
     for (const path of ['/docs', '/']) {
       const page = await fetch(new URL(path, agent.url), { headers: { accept: 'text/html' } });
@@ -64,7 +64,7 @@ describe('parley serve', () => {
     }
   });
 
-  it('has the console for browsers, but not behind a public url', async () => {
+  it('serves the console, but not with a public url', async () => {
     const navigation = { accept: 'text/html', 'sec-fetch-dest': 'document' };
     const hasConsole = async (url: string) => {
       const page = await fetch(new URL('/', url), { headers: navigation });
@@ -79,7 +79,7 @@ describe('parley serve', () => {
     expect(await hasConsole(url)).toBe(false);
   });
 
-  it('says on stderr what protects it, and warns if it is open to other machines', async () => {
+  it('prints its protection on stderr, and warns if other machines can call it without credentials', async () => {
     await using local = await ServedAgent.start(['serve', '--echo', '--rate-limit', '600/60s']);
     const { stderr } = await local.running.stop();
     expect(stderr).toContain(` info serving ${local.url} `);
@@ -93,7 +93,7 @@ describe('parley serve', () => {
     );
   });
 
-  it('is called server too', async () => {
+  it('has the alias server', async () => {
     await using agent = await ServedAgent.start(['server', '--echo']);
     expect(textsOf(await call(agent.url, 'x'))).toEqual(['Echo: x']);
   });
@@ -111,7 +111,7 @@ describe('parley serve', () => {
     expect(textsOf(await call(agent.url, 'shout'))).toEqual(['SHOUT']);
   });
 
-  it('serves a module in TypeScript, and one with several agents', async () => {
+  it('serves a TypeScript module, and a module with several agents', async () => {
     const source = `const up = (prompt: string): string => prompt.toUpperCase();
 export const agent = { agents: { '/up': { name: 'Up', agent: up }, '/down': { name: 'Down', agent: (p: string) => p.toLowerCase() } } };`;
     await using agent = await ServedAgent.start(['serve', moduleFile('several.ts', source)]);
@@ -120,7 +120,7 @@ export const agent = { agents: { '/up': { name: 'Up', agent: up }, '/down': { na
     expect(textsOf(await call(`${base}/down`, 'One'))).toEqual(['one']);
   });
 
-  it('refuses a module without an agent, saying what to do', async () => {
+  it('refuses a module without an agent, with a remedy', async () => {
     const { code, stderr } = await parley(['serve', moduleFile('nothing.mjs', 'export const x = 1;')]);
     expect(code).toBe(2);
     expect(stderr).toMatch(/exports no agent\nhint: export a function/);
@@ -135,14 +135,14 @@ export const agent = { agents: { '/up': { name: 'Up', agent: up }, '/down': { na
     [['serve', '--proxy', 'http://127.0.0.1:1', '--host', '0.0.0.0'], /asks for no credential, and 0\.0\.0\.0/],
     [['serve', 'gone.ts'], /there is no module gone\.ts/],
     [['serve', '--echo', '--database', 'mysql://x'], /must be memory:, .*sqlite:/],
-  ])('%j is a mistake that is explained', async (args, problem) => {
+  ])('%j is refused with an explanation', async (args, problem) => {
     const { code, stderr } = await parley(args);
     expect(stderr).toMatch(problem);
     expect(stderr).not.toContain('    at ');
     expect(code).toBe(2);
   });
 
-  it('says what to do about a port that is taken', async () => {
+  it('suggests a remedy for a port in use', async () => {
     await using agent = await ServedAgent.start(['serve', '--echo']);
     const { code, stderr } = await parley(['serve', '--echo', '--port', new URL(agent.url).port]);
     expect(code).toBe(1);
@@ -165,14 +165,14 @@ export const agent = { agents: { '/up': { name: 'Up', agent: up }, '/down': { na
 });
 
 describe('parley serve --exec', () => {
-  it('makes a program an agent: text on its stdin, ids in its environment, the answer from its stdout', async () => {
+  it('serves a program as an agent: text on its stdin, ids in its environment, the answer from its stdout', async () => {
     await using agent = await ServedAgent.start(['serve', '--exec', 'tr a-z A-Z; printf " %s" "$A2A_TASK_ID"']);
     const answer = await call(agent.url, 'héllo; rm -rf $HOME');
     expect(answer.result?.task?.status.state).toBe('TASK_STATE_COMPLETED');
     expect(textsOf(answer)).toEqual([`HéLLO; RM -RF $HOME ${answer.result?.task?.id}`]);
   });
 
-  it('gives the program no credential of the tool', async () => {
+  it('passes no credential of the tool to the program', async () => {
     const secrets = Object.fromEntries(
       ['BEARER', 'API_KEY', 'AUTH', 'CLIENT_SECRET', 'TOKEN', 'AUTH_CREDENTIALS'].map((name) => [
         `A2ACLI_${name}`,
@@ -190,7 +190,7 @@ describe('parley serve --exec', () => {
   it.each([
     ['DB_PASSWORD=pl4nted /opt/pl4nted/agent.sh --token pl4nted', 'agent.sh'],
     ['"cat" -u', 'cat'],
-  ])('shows only the name of the program: %s', async (command, name) => {
+  ])('publishes only the name of the program: %s', async (command, name) => {
     await using agent = await ServedAgent.start(['serve', '--exec', command]);
     const card = await (await fetch(new URL('/.well-known/agent-card.json', agent.url))).text();
     expect(JSON.parse(card)).toMatchObject({ name, description: 'Runs a program.' });
@@ -199,7 +199,7 @@ describe('parley serve --exec', () => {
     );
   });
 
-  it('a long message is on stdin, and whole in a file that is gone afterwards', async () => {
+  it('a long message is on stdin, and whole in a temporary file', async () => {
     const path = join(folder.path, 'path');
     await using agent = await ServedAgent.start([
       'serve',
@@ -214,9 +214,9 @@ describe('parley serve --exec', () => {
     expect(existsSync(readFileSync(path, 'utf8').trim())).toBe(false);
   });
 
-  it('streams the answer where it is cut', async () => {
+  it('streams the answer in the chunks of --chunk', async () => {
     await using agent = await ServedAgent.start(['serve', '--exec', 'printf "one\\ntwo\\nthree"', '--chunk', '\\n']);
-    // A slow end of the program repeats the whole text.
+    // If the program ends late, the last chunk repeats the whole text.
     expect((await chunksOf(agent.url)).slice(0, 3)).toEqual(['one\n', 'two\n', 'three']);
     expect(textsOf(await call(agent.url, 'x'))).toEqual(['one\ntwo\nthree']);
   });
@@ -228,7 +228,7 @@ describe('parley serve --exec', () => {
     expect(status?.message?.parts[0]?.text).toBe('The program ended with exit code 3');
   });
 
-  it('ends the program and what it started when the task is canceled', async () => {
+  it('kills the program and its children when the task is canceled', async () => {
     const mark = join(folder.path, 'pid');
     await using agent = await ServedAgent.start([
       'serve',
@@ -271,14 +271,14 @@ async function chunksOf(url: string): Promise<string[]> {
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    // A zombie process is still in the table.
+    // A zombie process has ended, but is still in the process table.
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
   } catch {
     return false;
   }
 }
 
-it('DEMO_SERVER_001: demo-server says where it is, and what its words do', async () => {
+it('DEMO_SERVER_001: demo-server prints its address and its commands', async () => {
   await using agent = await ServedAgent.start(['demo-server']);
   const card = (await (await fetch(`${agent.url}/.well-known/agent-card.json`)).json()) as { skills: { id: string }[] };
   const words = ['message', 'fail', 'reject', 'ask', 'auth', 'stream', 'slow', 'file', 'data', 'text'];
@@ -290,7 +290,7 @@ it('DEMO_SERVER_001: demo-server says where it is, and what its words do', async
 });
 
 describe('parley serve --proxy', () => {
-  it('stands in for another agent and logs what passes, without secrets', async () => {
+  it('forwards calls to another agent and logs them, without secrets', async () => {
     await using agent = await ServedAgent.start(['serve', '--echo']);
     await using proxy = await ServedAgent.start(['serve', '--proxy', agent.url]);
     const card = (await (await fetch(`${proxy.url}/.well-known/agent-card.json`)).json()) as {
@@ -306,7 +306,7 @@ describe('parley serve --proxy', () => {
     expect(stderr).not.toContain('very-secret');
   });
 
-  it('passes streams on as they come, and writes JSON lines to a file', async () => {
+  it('forwards streams without delay, and logs JSON lines to a file', async () => {
     const log = join(folder.path, 'traffic.jsonl');
     await using agent = await ServedAgent.start(['demo-server']);
     await using proxy = await ServedAgent.start(['serve', '--proxy', agent.url, '--traffic-log', log]);
@@ -331,7 +331,7 @@ describe('parley serve --proxy', () => {
     expect(readFileSync(log, 'utf8')).not.toContain('very-secret');
   });
 
-  it('logs no key, token or credential, wherever it stands', async () => {
+  it('logs no key, token or credential, in any place of a request', async () => {
     const log = join(folder.path, 'secrets.jsonl');
     const card = {
       securitySchemes: { key: { apiKeySecurityScheme: { location: 'query', name: 'subscription' } } },
@@ -372,7 +372,7 @@ describe('parley serve --proxy', () => {
     expect(JSON.stringify(agent.requests)).toMatch(/secret-4[\s\S]*secret-6/);
   });
 
-  it('answers for an agent that is away', async () => {
+  it('answers with an error if the agent is unreachable', async () => {
     await using proxy = await ServedAgent.start(['serve', '--proxy', 'http://127.0.0.1:1']);
     const response = await fetch(`${proxy.url}/.well-known/agent-card.json`);
     expect(response.status).toBe(502);
@@ -380,7 +380,7 @@ describe('parley serve --proxy', () => {
   });
 });
 
-it('parley serve ends at once on a second signal', async () => {
+it('parley serve stops at once on a second signal', async () => {
   await using agent = await ServedAgent.start(['demo-server']);
   const headers = { 'content-type': 'application/json', 'a2a-version': '1.0' };
   const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'slow 600' }] };
@@ -392,7 +392,7 @@ it('parley serve ends at once on a second signal', async () => {
   expect(code).toBe(130);
 });
 
-it('parley serve takes a signal that npx passes on for the same one', async () => {
+it('parley serve counts a signal that npx forwards as the same signal', async () => {
   await using agent = await ServedAgent.start(['serve', '--echo', '--drain', '1s']);
   agent.running.process.kill('SIGINT');
   await vi.waitFor(async () => expect((await fetch(`${agent.url}/readyz`)).status).toBe(503), { timeout: 10_000 });
@@ -410,12 +410,12 @@ it('parley serve --echo answers half a second after its start', async () => {
     await call(url, 'hello');
     took.push(performance.now() - began);
   }
-  // The fastest of several: what the others of a busy machine take is not ours. Half a second on an idle one.
+  // The fastest of several starts, because other processes slow some of them. Half a second on an idle machine.
   expect(Math.min(...took)).toBeLessThan(1500);
 });
 
 describe('variables of parley serve', () => {
-  it('PORT and HOST say where it listens', async () => {
+  it('PORT and HOST set the address to listen on', async () => {
     const port = await freePort();
     const env = { PORT: String(port), HOST: '127.0.0.1', A2ACLI_ECHO: 'true' };
     await using running = new RunningParley(['serve'], { env });
@@ -423,7 +423,7 @@ describe('variables of parley serve', () => {
     expect(textsOf(await call(`http://127.0.0.1:${port}`, 'x'))).toEqual(['Echo: x']);
   });
 
-  it('what the command line serves counts before variables', async () => {
+  it('an agent on the command line wins over variables', async () => {
     await using agent = await ServedAgent.start(['serve', '--echo'], { env: { A2ACLI_EXEC: 'false', PORT: '1' } });
     expect(textsOf(await call(agent.url, 'x'))).toEqual(['Echo: x']);
   });
@@ -432,7 +432,7 @@ describe('variables of parley serve', () => {
 describe('hosts and pages of other origins', () => {
   const origin = 'https://page.example';
 
-  it('an agent that asks for no credential answers for its own machine only', async () => {
+  it('an agent without credentials accepts only hosts of this machine', async () => {
     await using agent = await ServedAgent.start(['serve', '--echo']);
     const { port } = new URL(agent.url);
     expect((await answerFor(port, { host: `rebound.example:${port}` })).statusCode).toBe(421);
@@ -441,7 +441,7 @@ describe('hosts and pages of other origins', () => {
     expect(answer.headers).not.toHaveProperty('access-control-allow-origin');
   });
 
-  it('a proxy answers for its own machine only, and lets in no page that the agent behind lets in', async () => {
+  it('a proxy accepts only hosts of this machine, and no page that its agent allows', async () => {
     const seen: string[] = [];
     const behind = createHttpServer((request, response) => {
       seen.push(request.url ?? '');

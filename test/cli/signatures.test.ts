@@ -8,7 +8,7 @@ import { makeAuthority } from '../credentials/certificates.js';
 import { EmptyFolder, parley } from './parley.js';
 import { plainCard, RecordingAgent, result } from './recording-agent.js';
 
-/** A key in a file, and what it signs. */
+/** Makes a key in a file, and a signer with it. */
 async function makeKey(folder: EmptyFolder, kid: string) {
   const { jwk, sign } = await signer(kid);
   const path = join(folder.path, `${kid}.json`);
@@ -54,7 +54,7 @@ describe('signed cards', () => {
     return { card: JSON.parse(stdout), stderr, code };
   };
 
-  it('CARD_GET_004: card get says verified, and by which key', async () => {
+  it('CARD_GET_004: card get prints verified and the key', async () => {
     const { card, code } = await get(signed, '--card-key', other.path, '--card-key', ours.path);
     expect(card).toMatchObject({
       name: 'Recorder',
@@ -65,7 +65,7 @@ describe('signed cards', () => {
     expect(text.stdout).toMatch(/^Signatures: verified \(ours, ES256\)$/m);
   });
 
-  it('CARD_GET_004: a card that cannot be verified is shown as such, and fails', async () => {
+  it('CARD_GET_004: an unverifiable card is printed as such, and fails', async () => {
     const { card, stderr, code } = await get(signed, '--card-key', other.path);
     expect(card).toMatchObject({
       name: 'Recorder',
@@ -80,7 +80,7 @@ describe('signed cards', () => {
     expect(text.stdout).toMatch(/^Signatures: unverifiable; ours, ES256: no trusted key/m);
   });
 
-  it('CARD_GET_004: a card without signatures is shown as such, and is no failure', async () => {
+  it('CARD_GET_004: a card without signatures is printed as such, and does not fail', async () => {
     const { card, stderr, code } = await get(unsigned, '--card-key', ours.path);
     expect(card).toMatchObject({ name: 'Recorder', verification: { status: 'absent', signatures: [] } });
     expect({ stderr, code }).toEqual({ stderr: '', code: 0 });
@@ -89,13 +89,13 @@ describe('signed cards', () => {
     );
   });
 
-  it('CARD_GET_004: no card is shown as verified without a key, whatever it says of itself', async () => {
+  it('CARD_GET_004: without a key no card is printed as verified, even if it claims to be', async () => {
     expect((await get(unsigned)).card).not.toHaveProperty('verification');
     expect((await get(signed)).card).not.toHaveProperty('verification');
     expect((await parley(['card', 'get', signed.url])).stdout).toMatch(/^Signatures: 1, not verified$/m);
   });
 
-  it('CARD_GET_004: nothing is sent to an agent whose card is not signed by the key, with the reason and what to do', async () => {
+  it('CARD_GET_004: no message is sent to an agent whose card the key has not signed, and the error has a remedy', async () => {
     const before = signed.calls.length;
     for (const agent of [signed, unsigned]) {
       const { code, stdout } = await parley(['send', '-a', agent.url, 'x', '--card-key', other.path, '-o', 'json']);
@@ -108,13 +108,13 @@ describe('signed cards', () => {
     expect((await parley(['send', '-a', signed.url, 'x', '--card-key', ours.path])).code).toBe(0);
   });
 
-  it('CARD_GET_004: the extended card needs a signature of its own', async () => {
+  it('CARD_GET_004: the extended card needs its own signature', async () => {
     const { code, stderr } = await parley(['card', 'get', '-a', signed.url, '--extended', '--card-key', ours.path]);
     expect(stderr).toMatch(/A2ACLI_ERR_CARD_INVALID: .*is not signed/);
     expect(code).toBe(1);
   });
 
-  it('CARD_GET_004: keys come by https, and key sets that signatures name from the origins that are allowed', async () => {
+  it('CARD_GET_004: keys are fetched by https, and key sets named by signatures only from allowed origins', async () => {
     const authority = makeAuthority('Keys');
     const ca = join(folder.path, 'ca.pem');
     writeFileSync(ca, authority.ca);
@@ -147,9 +147,9 @@ describe('signed cards', () => {
 
   it.each<readonly [string, () => string, RegExp]>([
     ['is not there', () => join(folder.path, 'none.json'), /none\.json cannot be read/],
-    ['is no key', () => written('{"a":1}'), /is neither a JSON Web Key nor a key set/],
-    ['is no JSON', () => written('-----BEGIN'), /is neither a JSON Web Key nor a key set/],
-    ['has no name', () => written('{"kty":"EC"}'), /keys\[0\] needs a kid/],
+    ['is no key', () => writeText('{"a":1}'), /is neither a JSON Web Key nor a key set/],
+    ['is no JSON', () => writeText('-----BEGIN'), /is neither a JSON Web Key nor a key set/],
+    ['has no name', () => writeText('{"kty":"EC"}'), /keys\[0\] needs a kid/],
     ['comes without TLS', () => 'http://keys.example/jwks.json', /is not https/],
   ])('a key that %s is a fault of the command line', async (_, key, message) => {
     const { code, stderr } = await parley(['card', 'get', signed.url, '--card-key', key()]);
@@ -157,7 +157,7 @@ describe('signed cards', () => {
     expect(code).toBe(2);
   });
 
-  function written(text: string): string {
+  function writeText(text: string): string {
     const path = join(folder.path, 'key.json');
     writeFileSync(path, text);
     return path;

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { EmptyFolder, PARLEY } from './parley.js';
 import { RecordingAgent } from './recording-agent.js';
 
-/** Limit for `card get`, as a multiple of a bare script. The promise is 1.3; the rest is room for a busy machine. */
+/** Limit for `card get`, as a multiple of a bare script. The documents promise 1.3; the rest is for a busy machine. */
 const MOST = 1.6;
 const ROUNDS = 15;
 const TELLS_CPU = `data:text/javascript,${encodeURIComponent(
@@ -15,7 +15,7 @@ const TELLS_CPU = `data:text/javascript,${encodeURIComponent(
 
 const run = promisify(execFile);
 
-/** CPU time of a process from its start to its end. */
+/** Returns the CPU time of a whole process, in ms. */
 async function cpuMs(args: readonly string[], home: string): Promise<number> {
   const { PATH = '' } = process.env;
   const env = { PATH, HOME: home };
@@ -34,6 +34,6 @@ it('`parley card get` costs little more than a bare script that fetches once', {
     const least = await cpuMs([bare], folder.path);
     ratios.push((await cpuMs([PARLEY, 'card', 'get', agent.url, '-o', 'json'], folder.path)) / least);
   }
-  // Of pairs, the one in the middle: what else the machine does falls on some of them only.
+  // The median of the pairs, because other processes slow only some of them.
   expect(ratios.sort((one, other) => one - other)[Math.floor(ROUNDS / 2)]).toBeLessThan(MOST);
 });

@@ -7,10 +7,10 @@ const working = { id: 't-1', contextId: 'c-1', status: { state: 'TASK_STATE_WORK
 const silent: Answer = ({ body }) => result(body.method === 'GetTask' ? working : { task: working });
 
 describe('on a terminal', () => {
-  // Without a terminal there is nothing to look at.
+  // A machine without a terminal has no cases.
   const cases = terminalCases();
 
-  it.for(cases)('a line shows that it goes on, and Ctrl-C leaves the task running', async () => {
+  it.for(cases)('a progress line is shown, and Ctrl-C leaves the task running', async () => {
     await using agent = await RecordingAgent.start({ answer: silent });
     const args = ['send', '-a', agent.url, 'x', '--poll-interval', '100ms'];
     await using terminal = new PseudoTerminal(args);
@@ -23,7 +23,7 @@ describe('on a terminal', () => {
     expect(agent.calls.map(({ body }) => body.method)).not.toContain('CancelTask');
   });
 
-  it.for(cases)('conformance shows which check is being made', async () => {
+  it.for(cases)('conformance shows the current check', async () => {
     await using agent = await RecordingAgent.start();
     await using terminal = new PseudoTerminal(['conformance', '-a', agent.url, '--timeout', '5s']);
     const { said } = await terminal.ended();
@@ -59,7 +59,7 @@ describe('send on a terminal', () => {
   const end =
     /\nTask: t-1\r\nContext: c-1\r\nState: COMPLETED\r\nResume: parley send .*--context-id c-1 "<message>"\r\n$/;
 
-  it.for(cases)('shows Markdown as it arrives, as chat does, and the ids and the state once', async () => {
+  it.for(cases)('shows Markdown as it arrives, like chat, and the ids and the state once', async () => {
     await using agent = await RecordingAgent.start({ card: { capabilities }, answer: () => streamed('COMPLETED') });
     await using terminal = new PseudoTerminal(['send', 'x', '-a', agent.url]);
     const all = (await terminal.ended()).said;
@@ -74,13 +74,13 @@ describe('send on a terminal', () => {
     expect(await chat.shows(/1 {2}2\r\n/)).toContain(shown);
   });
 
-  it.for(cases)('links are links where the terminal has them', async () => {
+  it.for(cases)('shows links if the terminal supports them', async () => {
     await using agent = await RecordingAgent.start({ card: { capabilities }, answer: () => streamed('COMPLETED') });
     await using terminal = new PseudoTerminal(['send', 'x', '-a', agent.url], { TERM_PROGRAM: 'WezTerm' });
     expect((await terminal.ended()).said).toContain('\u001b]8;;https://tea.example\u001b\\more\u001b]8;;\u001b\\');
   });
 
-  it.for(cases)('of an agent without streaming has the same answer', async () => {
+  it.for(cases)('prints the same answer of an agent without streaming', async () => {
     const task = {
       id: 't-1',
       contextId: 'c-1',
@@ -94,7 +94,7 @@ describe('send on a terminal', () => {
     expect(all).toMatch(end);
   });
 
-  it.for(cases)('says a failure once, and a question as it is', async () => {
+  it.for(cases)('prints a failure once, and a question unchanged', async () => {
     await using failing = await RecordingAgent.start({ card: { capabilities }, answer: () => streamed('FAILED') });
     await using failed = new PseudoTerminal(['send', 'x', '-a', failing.url]);
     const failure = (await failed.ended()).said;
@@ -106,7 +106,7 @@ describe('send on a terminal', () => {
     expect((await asked.ended()).said).toMatch(/State: INPUT_REQUIRED\r\nResume: .*--task-id t-1 "<reply>"\r\n$/);
   });
 
-  it.for(cases)('--stream shows each event, and the last state once', async () => {
+  it.for(cases)('--stream prints each event, and the last state once', async () => {
     await using agent = await RecordingAgent.start({ card: { capabilities }, answer: () => streamed('COMPLETED') });
     await using terminal = new PseudoTerminal(['send', 'x', '--stream', '-a', agent.url]);
     const all = (await terminal.ended()).said;
@@ -115,7 +115,7 @@ describe('send on a terminal', () => {
   });
 });
 
-it('OUT_005: in a pipe there is no line of progress and no colour', async () => {
+it('OUT_005: a pipe gets no progress line and no colours', async () => {
   await using agent = await RecordingAgent.start({ answer: silent });
   const args = ['send', '-a', agent.url, 'x', '--poll-interval', '100ms', '--timeout', '2500ms'];
   const { stdout, stderr } = await new RunningParley(args, { env: { NO_COLOR: '' } }).ended;

@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => shop.close({ graceMs: 0 }));
 
 describe('a call of a tool that needs an approval', () => {
-  it('is shown by send, and runs after a yes', async () => {
+  it('is printed by send, and runs after the answer yes', async () => {
     const asked = await parley(['send', 'Dune', '-a', url]);
     expect(asked.stdout).toContain('This call needs your approval:');
     expect(asked.stdout).toContain('1.1: order {"title":"Dune"}');
@@ -47,7 +47,7 @@ describe('a call of a tool that needs an approval', () => {
       expect((await parley(['task', 'get', id, '-a', url, ...all])).stdout).toMatch(/"toolCall": \{/);
   });
 
-  it('is shown as canceled once its task is canceled', async () => {
+  it('is printed as canceled after its task was canceled', async () => {
     const asked = await parley(['send', 'Ilias', '-a', url]);
     const id = /Task: (\S+)/.exec(asked.stdout)?.[1] ?? '';
     const canceled = await parley(['task', 'cancel', id, '-a', url]);

@@ -59,12 +59,12 @@ function expectRefused({ code, stderr }: ParleyResult, variable: string): void {
   expect(code).toBe(2);
 }
 
-describe('a .env that was found by walking up', () => {
+describe('a .env file of a parent folder', () => {
   it.each([
     ['the environment', [], { A2ACLI_BEARER: 'very-secret' }],
     ['a flag', ['--bearer', 'very-secret'], {}],
     ['the global file', [], {}],
-  ])('does not send a bearer token of %s to an agent that it names', async (from, args, env) => {
+  ])('does not set the agent for a bearer token of %s', async (from, args, env) => {
     if (from === 'the global file') writeGlobal('A2ACLI_BEARER=very-secret');
     writeLocal(`A2ACLI_AGENT_CARD=${agent.url}`);
     expectRefused(await inRepository(['send', 'x', ...args], env), 'A2ACLI_AGENT_CARD');
@@ -72,7 +72,7 @@ describe('a .env that was found by walking up', () => {
   });
 
   it.each(['A2ACLI_API_KEY', 'A2ACLI_AUTH', 'A2ACLI_CLIENT_SECRET'])(
-    'does not combine %s with an endpoint, a tenant or headers of its own',
+    'does not set an endpoint, a tenant or headers for %s',
     async (credential) => {
       const env = { [credential]: 'very-secret' };
       writeLocal(`A2ACLI_ENDPOINT=${agent.url}/rpc`, 'A2ACLI_TRANSPORT=JSONRPC');
@@ -121,7 +121,7 @@ describe('a .env that was found by walking up', () => {
     expectRefused(await inRepository([...args, ...more]), variable);
   });
 
-  it('does not sign anybody in at an issuer or an agent that it names', async () => {
+  it('does not set the issuer or the agent of a login', async () => {
     const args = ['auth', 'login', '--client-id', 'cli'];
     writeLocal('A2ACLI_ISSUER=https://evil.example');
     expectRefused(await inRepository([...args, '-a', agent.url]), 'A2ACLI_ISSUER');
@@ -130,7 +130,7 @@ describe('a .env that was found by walking up', () => {
     expect(agent.requests).toEqual([]);
   });
 
-  it('does not use a login that is kept', async () => {
+  it('does not set the agent for a stored login', async () => {
     const login = { flow: 'clientCredentials', scheme: 'bearer', issuer: agent.url, clientId: 'cli', scopes: [] };
     writeFileSync(
       join(home, '.config', 'a2a-cli', 'logins.json'),
@@ -145,14 +145,14 @@ describe('a .env that was found by walking up', () => {
     expect(agent.calls.map(({ headers }) => headers.authorization)).toEqual(['Bearer very-secret']);
   });
 
-  it('sets the agent where no credential is at stake, and everything that is harmless', async () => {
+  it('sets the agent without credentials, and harmless settings', async () => {
     writeLocal(`A2ACLI_AGENT_CARD=${agent.url}`, 'A2ACLI_OUTPUT=json');
     const { code, stdout } = await inRepository(['send', 'x']);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toHaveProperty('task.id', 't1');
   });
 
-  it('may bring an agent together with its own credential; for another agent its credential is worth a warning', async () => {
+  it('sets an agent with its own credential, and causes a warning for another agent', async () => {
     writeLocal(`A2ACLI_AGENT_CARD=${agent.url}`, 'A2ACLI_BEARER=its-own');
     expect(await inRepository(['send', 'x'])).toMatchObject({
       code: 0,
@@ -163,7 +163,7 @@ describe('a .env that was found by walking up', () => {
     expect(agent.calls.map(({ headers }) => headers.authorization)).toEqual(['Bearer its-own', 'Bearer its-own']);
   });
 
-  it('is shown by config show, with what is not trusted', async () => {
+  it('is named by config show as not trusted', async () => {
     writeLocal(`A2ACLI_AGENT_CARD=${agent.url}`);
     const { stdout } = await inRepository(['config', 'show'], { A2ACLI_BEARER: 'very-secret' });
     expect(stdout).toContain(`A2ACLI_AGENT_CARD: ${agent.url} (${local()}, not trusted)`);
@@ -173,7 +173,7 @@ describe('a .env that was found by walking up', () => {
 describe('parley config trust', () => {
   const env = { A2ACLI_BEARER: 'very-secret' };
 
-  it('lets a file decide, until its content changes or the trust is taken away', async () => {
+  it('makes all settings of a file effective, until its content changes or the trust is removed', async () => {
     writeLocal(`A2ACLI_AGENT_CARD=${agent.url}`, 'A2ACLI_SAVE_FILEPARTS=saved', 'A2ACLI_API_KEY=file-secret');
     expectRefused(await inRepository(['send', 'x'], env), 'A2ACLI_SAVE_FILEPARTS|A2ACLI_AGENT_CARD');
 
@@ -201,7 +201,7 @@ describe('parley config trust', () => {
     expect((await inRepository(['config', 'untrust'])).code).toBe(2);
   });
 
-  it('is for one path: the same content elsewhere is not trusted', async () => {
+  it('applies to one path: the same content elsewhere is not trusted', async () => {
     writeLocal(`A2ACLI_AGENT_CARD=${agent.url}`);
     await inRepository(['config', 'trust']);
     const clone = join(place.path, 'clone');
@@ -211,7 +211,7 @@ describe('parley config trust', () => {
     expect(sent.stderr).toMatch(/clone\/\.env is not trusted/);
   });
 
-  it('is not needed for the file of --config, nor for the global file', async () => {
+  it('is not needed for the file of --config and the global file', async () => {
     writeLocal(`A2ACLI_AGENT_CARD=${agent.url}`);
     expect((await inRepository(['send', 'x', '--config', local()], env)).code).toBe(0);
     writeLocal('OTHER=1');
@@ -221,7 +221,7 @@ describe('parley config trust', () => {
     expect((await parley(['send', 'x'], inside)).code).toBe(0);
   });
 
-  it('gives JSON', async () => {
+  it('prints JSON', async () => {
     writeLocal(`A2ACLI_AGENT_CARD=${agent.url}`);
     const options = { cwd: repository, env: { HOME: home } };
     const settings = [{ name: 'A2ACLI_AGENT_CARD', value: agent.url }];
@@ -232,10 +232,10 @@ describe('parley config trust', () => {
   });
 });
 
-describe('files that are passed over', () => {
+describe('ignored files', () => {
   it('a file of another user, with a warning', async () => {
     writeLocal('A2ACLI_OUTPUT=json');
-    // Only root can give a file away; any other user finds one of root's.
+    // Only root can change the owner of a file. Other users get a link to a file of root.
     if (process.getuid?.() === 0) chownSync(local(), 4321, 4321);
     else {
       execFileSync('rm', [local()]);
@@ -247,19 +247,19 @@ describe('files that are passed over', () => {
     expect((await inRepository(['config', 'trust', local()])).stderr).toMatch(/belongs to another user/);
   });
 
-  it('a pipe, which would never end', async () => {
+  it('a pipe, whose end would never come', async () => {
     execFileSync('mkfifo', [local()]);
     expect((await inRepository(['config', 'show'])).code).toBe(0);
   });
 
-  it('a global folder that would be in the working directory', async () => {
+  it('a global folder with a relative path', async () => {
     mkdirSync(join(repository, '.config', 'a2a-cli'), { recursive: true });
     writeFileSync(join(repository, '.config', 'a2a-cli', '.env'), `A2ACLI_AGENT_CARD=${agent.url}\n`);
     const { stdout } = await inRepository(['config', 'show'], { HOME: '', XDG_CONFIG_HOME: '.config' });
     expect(/^A2ACLI_AGENT_CARD: .*$/m.exec(stdout)?.[0]).toBe('A2ACLI_AGENT_CARD: not set');
   });
 
-  it('a file that has the name of a host', async () => {
+  it('a file with the name of a host', async () => {
     const name = new URL(agent.url).host;
     writeFileSync(join(repository, name), JSON.stringify({ name: 'thief', supportedInterfaces: [] }));
     const { code, stderr } = await inRepository(['send', 'x', '-a', name]);
@@ -269,7 +269,7 @@ describe('files that are passed over', () => {
   });
 });
 
-it('a file that holds a credential and that others can read is still worth a warning', async () => {
+it('a file with a credential that others can read causes a warning', async () => {
   writeLocal('A2ACLI_BEARER=x');
   chmodSync(local(), 0o644);
   expect((await inRepository(['config', 'show'])).stderr).toMatch(/warning: .*\.env .*chmod 600/);

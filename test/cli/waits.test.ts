@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { parley, RunningParley } from './parley.js';
 import { type Answer, RecordingAgent, result, stream } from './recording-agent.js';
 
-describe('VER_003: a capability is looked at before it is used', () => {
-  it('push configurations and extended cards are not asked for where the card has none', async () => {
+describe('VER_003: the card is checked before a capability is used', () => {
+  it('push configurations, extended cards and streams are not requested if the card lacks them', async () => {
     await using agent = await RecordingAgent.start();
     for (const args of [
       ['task', 'push-config', 'list', 't'],
@@ -18,7 +18,7 @@ describe('VER_003: a capability is looked at before it is used', () => {
     expect(agent.calls).toEqual([]);
   });
 
-  it('SEND_003: --stream on an agent without streams looks instead, and still writes lines', async () => {
+  it('SEND_003: --stream polls an agent without streams, and prints lines too', async () => {
     const states = ['WORKING', 'WORKING', 'COMPLETED'];
     const task = () => ({
       id: 't-1',
@@ -50,7 +50,7 @@ describe('VER_003: a capability is looked at before it is used', () => {
 });
 
 describe('DEFAULT_001: the defaults', () => {
-  it('TASK_POLL_003: a state that says nothing is looked at again, and a question ends the wait', async () => {
+  it('TASK_POLL_003: an unspecified state is polled again, and a question ends the wait', async () => {
     const states = ['UNSPECIFIED', 'WORKING', 'UNSPECIFIED', 'INPUT_REQUIRED'];
     const task = () => ({ id: 't-1', contextId: 'c-1', status: { state: `TASK_STATE_${states.shift()}` } });
     await using agent = await RecordingAgent.start({
@@ -64,7 +64,7 @@ describe('DEFAULT_001: the defaults', () => {
     expect(states).toEqual([]);
   });
 
-  it('TASK_POLL_002: polls come at the interval that is asked for, and ever more rarely', async () => {
+  it('TASK_POLL_002: the first poll follows --poll-interval, and later intervals grow', async () => {
     const at: number[] = [];
     const task = { id: 't-1', contextId: 'c-1', status: { state: 'TASK_STATE_WORKING' } };
     const answer: Answer = ({ body }) => {
@@ -79,7 +79,7 @@ describe('DEFAULT_001: the defaults', () => {
     expect(waits.at(-1)).toBeGreaterThan(waits[0] ?? 0);
   });
 
-  it('is shown by the help, each with its flag', async () => {
+  it('are in the help, each with its flag', async () => {
     const { stdout } = await parley(['help', 'send']);
     for (const shown of [
       /--transport <binding> .*default: the order of the card/,
@@ -93,7 +93,7 @@ describe('DEFAULT_001: the defaults', () => {
   });
 });
 
-it('nothing that an agent says steers the terminal', async () => {
+it('control characters of an agent do not reach the terminal', async () => {
   const evil = 'red \u001b[31mtext\u001b[0m\u0007 and\u009b2J more\r\nline';
   const answer: Answer = () => result({ message: { messageId: 'a', role: 'ROLE_AGENT', parts: [{ text: evil }] } });
   await using agent = await RecordingAgent.start({ answer, card: { name: evil, description: evil } });
@@ -104,7 +104,7 @@ it('nothing that an agent says steers the terminal', async () => {
     expect((await parley(args)).stdout).not.toMatch(/[^\P{Cc}\n]/u);
 });
 
-it('TASK_POLL_002: Ctrl-C leaves the task running and says how to get back', async () => {
+it('TASK_POLL_002: Ctrl-C leaves the task running, and prints the command that follows it', async () => {
   const task = { id: 't-1', contextId: 'c-1', status: { state: 'TASK_STATE_WORKING' } };
   await using agent = await RecordingAgent.start({
     answer: ({ body }) => result(body.method === 'GetTask' ? task : { task }),
@@ -121,7 +121,7 @@ describe('streams that break', () => {
   const card = { capabilities: { streaming: true } };
   const task = (state: string) => ({ id: 't-1', contextId: 'c-1', status: { state: `TASK_STATE_${state}` } });
 
-  it('TASK_POLL_004: a wait goes on by looking where the stream fails', async () => {
+  it('TASK_POLL_004: a wait polls after its stream failed', async () => {
     let looks = 0;
     const answer: Answer = ({ body }) => {
       if (body.method === 'SubscribeToTask') return { status: 500, body: 'broken' };
@@ -136,7 +136,7 @@ describe('streams that break', () => {
     expect(code).toBe(0);
   });
 
-  it('TASK_SUBSCRIBE_002: a stream that is cut is taken up again, and begins with the task', async () => {
+  it('TASK_SUBSCRIBE_002: a cut stream is resumed, and begins with the task', async () => {
     const states = ['WORKING', 'COMPLETED'];
     const answer: Answer = ({ body }) => {
       if (body.method === 'SubscribeToTask') return stream({ task: task(states.shift() ?? 'COMPLETED') });

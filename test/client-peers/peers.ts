@@ -17,11 +17,11 @@ export type Fault =
   | 'subscribes without a snapshot'
   /** Streams do not learn that their task is canceled. */
   | 'hides cancelling from streams'
-  /** Over HTTP+JSON what is wrong with a stream is not said: the connection ends, or there is an internal error. */
+  /** Over HTTP+JSON a refused stream has no reason: the connection ends, or there is an internal error. */
   | 'breaks off refused streams'
   /** Webhooks are found by their task only; over HTTP+JSON they are neither listed nor removed. */
   | 'confuses webhooks'
-  /** A message to a finished task is called wrong, or fails by itself. A subscription to it finds no task. */
+  /** A message to a finished task gets another error. A subscription to it is TaskNotFound. */
   | 'misnames ended tasks';
 
 const server = (name: string) => fileURLToPath(new URL(`servers/${name}`, import.meta.url));

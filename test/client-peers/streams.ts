@@ -11,7 +11,7 @@ type Event = TaskStream extends AsyncIterable<infer One> ? One : never;
 const COUNT = 4;
 const WHOLE = 'chunk 1 chunk 2 chunk 3 chunk 4 ';
 
-/** Streams as they come, are cut, and go on. */
+/** Tests that streams arrive without buffering, are cut, and are resumed. */
 export function testStreams(stage: Stage): void {
   describe('a stream', () => {
     it('shows a message', async () => {

@@ -13,13 +13,13 @@ import { Random } from '../../packages/parley/test/random.js';
 type Fault = 'none' | 'pieces' | 'refuse' | 'lose' | 'cut' | 'close' | 'unfinished';
 
 const FAULTS: readonly Fault[] = ['none', 'pieces', 'refuse', 'lose', 'cut', 'cut', 'close', 'close', 'unfinished'];
-/** In a row, for one caller; then something comes through. */
+/** Maximum number of consecutive faults of one caller. */
 const MOST_FAULTS = 6;
 const GATEWAY_PAGE = '<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>';
 
 const FINAL = /TASK_STATE_(?:COMPLETED|FAILED)[^\n]*\n\n$/;
 
-/** One caller's luck. */
+/** The random faults of one caller. */
 interface Caller {
   readonly random: Random;
   inARow: number;
@@ -111,7 +111,7 @@ export class BreakingProxy {
     });
   }
 
-  /** The bytes of a stream as luck has it. */
+  /** Sends the bytes of a stream with a random fault. */
   async #stream(
     answer: IncomingMessage,
     response: ServerResponse,
@@ -119,7 +119,7 @@ export class BreakingProxy {
   ): Promise<void> {
     let left = fault === 'cut' || fault === 'close' ? random.below(2_000) : Number.POSITIVE_INFINITY;
     for await (const chunk of this.#withoutIds ? withoutIds(answer) : answer) {
-      // The last blank line of a stream does not arrive: what holds a final state is the end.
+      // Drops the blank line after a frame with a final state.
       const isEnd = fault === 'unfinished' && FINAL.test((chunk as Buffer).toString('latin1'));
       const ready = isEnd ? (chunk as Buffer).subarray(0, -1) : (chunk as Buffer);
       for (let at = 0; at < ready.length && left > 0; ) {

@@ -58,12 +58,12 @@ describe.each([
       }),
     );
     const { none: _, pieces: __, ...broken } = proxy.faults;
-    // Otherwise nothing was tested.
+    // Each fault must have occurred.
     expect(Object.entries(broken).filter(([, times]) => times < count / 10)).toEqual([]);
     expect(breaks).toBeGreaterThan(count / 2);
   });
 
-  /** A conversation of one or two turns, and what the server says of it. */
+  /** Plays a conversation of one or two turns, and compares it with the log of the server. */
   async function play(seed: number): Promise<void> {
     const client = await connect(card, {
       binding,
@@ -117,17 +117,17 @@ async function heard(stream: TaskStream): Promise<Heard> {
   return { events, taskId, state, breaks };
 }
 
-/** Every event of the log, from where the turn began to where it ended, under its number. */
+/** Expects every event of the log of the turn, under its number. */
 function expectSame(events: readonly Numbered[], log: readonly Numbered[], place: string): void {
   const [first, ...rest] = events;
   const from = log.findIndex(({ id }) => id === first?.id);
-  // A later turn begins with the task as it was.
+  // A later turn begins with the task before it.
   if (from === 0) expect(first, place).toEqual(log[0]);
   else expect(first?.event, place).toHaveProperty('task.id');
   expect(rest, place).toEqual(log.slice(from + 1, from + 1 + rest.length));
 }
 
-/** Nothing twice and nothing out of order. */
+/** Expects no repeated event, and the order of the log. */
 function expectOrder(events: readonly Numbered[], log: readonly Numbered[], place: string): void {
   const texts = log.map(({ event }) => JSON.stringify(event));
   let at = -1;

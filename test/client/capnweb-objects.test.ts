@@ -5,7 +5,7 @@ import { capnwebBinding, connectCapnweb } from 'parley-a2a-capnweb';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ResettingProxy } from '../support/resetting-proxy.js';
 
-/** Counts, step by step, as its callers say; echoes files. */
+/** Counts with one step for each message of its callers, and echoes files. */
 class SteppedAgent implements AgentExecutor {
   readonly #steps = new Map<string, PromiseWithResolvers<void>>();
 

@@ -11,7 +11,7 @@ import type { AgentCard } from '../../packages/parley/src/model/agent-card.js';
 import { canonicalJson } from '../../packages/parley/src/model/canonical-json.js';
 import type { JsonObject } from '../../packages/parley/src/model/json.js';
 
-/** A card with something of every kind in it. */
+/** A card with every kind of member. */
 export const CARD = {
   name: 'Übersetzer',
   description: '',
@@ -27,7 +27,7 @@ export const CARD = {
   documentationUrl: 'https://agent.example/docs',
 } satisfies AgentCard;
 
-/** A pair of keys, and what verifies with it. */
+/** A public key, and a function that signs with its private key. */
 export interface Signer {
   readonly jwk: JWK & { readonly kty: string; readonly kid: string };
   readonly sign: (payload: string | Uint8Array, header?: object) => Promise<JsonObject>;

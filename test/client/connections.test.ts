@@ -29,7 +29,7 @@ async function portOf(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A server that answers whatever it is sent in this way. */
+/** Starts a server that gives each connection this answer. */
 const raw = (answer: (socket: Socket) => void) =>
   createRawServer((socket) => socket.on('error', () => {}).once('data', () => answer(socket)));
 

@@ -255,7 +255,7 @@ describe('a document that is too much', () => {
       const gzip = createGzip();
       const zeros = Readable.from(
         (function* () {
-          // More than any client should want: 10 GB.
+          // 10 GB, far beyond the limit of the client.
           for (; sent < 10_000; sent++) yield Buffer.alloc(1024 * 1024);
         })(),
       );

@@ -53,7 +53,7 @@ interface World {
   readonly called: () => string[];
 }
 
-/** A client of an agent with these interfaces. `answers` are those of broken ones; no other knows `unknown`. */
+/** Connects to an agent with these interfaces. `answers` of broken ones by path; `unknown`: a missing method. */
 async function world(
   interfaces: readonly string[],
   answers: Readonly<Record<string, StubAnswer>>,

@@ -160,7 +160,7 @@ describe.each(rows)('$method', (row) => {
 
   it('over HTTP+JSON', async () => {
     const [verb, path, body] = row.http;
-    // Deleting is answered with nothing by some.
+    // Some agents answer a deletion with an empty body.
     await using stub = await StubAgent.start(() =>
       row.answer === null ? { status: 204 } : { status: 200, body: row.answer as object },
     );

@@ -11,7 +11,7 @@ afterEach(async () => {
   await Promise.all(closers.splice(0).map((close) => close()));
 });
 
-/** Asks for more until it hears that it is done. */
+/** Asks for input until a message says `done`. */
 const asking: AgentExecutor = {
   async execute({ text }, events) {
     if (text === 'wait') {

@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo, Socket } from 'node:net';
 import type { AgentCard } from '../../packages/parley/src/model/agent-card.js';
 
-/** A request as the stub got it. */
+/** A received request. */
 export interface StubCall {
   readonly method: string;
   /** Path with query. */
@@ -24,7 +24,7 @@ export type StubAnswer =
     }
   | ((response: ServerResponse, socket: Socket) => void);
 
-/** An HTTP server that answers what a test says, and remembers what it was asked. */
+/** An HTTP server that returns the answers of a test, and records its requests. */
 export class StubAgent implements AsyncDisposable {
   readonly calls: StubCall[] = [];
   readonly #server;
@@ -61,7 +61,7 @@ export class StubAgent implements AsyncDisposable {
     return stub;
   }
 
-  /** The url as a card for one binding or several, the stub itself being each of them. */
+  /** Returns a card whose interfaces for these bindings are the stub. */
   card(members: Partial<AgentCard> = {}, bindings: readonly string[] = ['JSONRPC']): AgentCard {
     return {
       name: 'Stub',

@@ -12,7 +12,7 @@ import type { AgentCard } from '../../packages/parley/src/model/agent-card.js';
 import type { StreamResponse } from '../../packages/parley/src/model/stream-response.js';
 import type { Task } from '../../packages/parley/src/model/task.js';
 
-/** A call as the stub got it. */
+/** A received call. */
 export interface GrpcStubCall {
   readonly method: string;
   readonly metadata: Metadata;

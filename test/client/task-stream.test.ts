@@ -215,7 +215,7 @@ it('a stream is read no faster than its caller reads', { timeout: 30_000 }, asyn
     for (let count = 0; count < 2_000; count++) {
       written += piece.length;
       if (response.write(piece)) continue;
-      // Long after everything that lies between has been filled.
+      // Much more than all buffers between server and reader can hold.
       const drained = await Promise.race([once(response, 'drain').then(() => true), pauseMs(500)]);
       if (drained !== true) {
         stuck.resolve();

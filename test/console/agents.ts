@@ -94,7 +94,7 @@ export const HOSTILE_TEXT = [
   `${'[('.repeat(3_000)}`,
 ].join('\n\n');
 
-/** Says everything that must not run, and names itself so that it looks like another one. */
+/** Sends all kinds of scripts that must not run, and imitates the name of another agent. */
 export const hostile: AgentOptions = {
   name: `Bank\u202E<b>safe</b>\u200B${'A'.repeat(400)}`,
   description: '<script>document.title="owned"</script> [card](javascript:document.title="owned")',

@@ -170,7 +170,7 @@ describe('the page', () => {
     await expectText(() => page.getByRole('main').innerText(), 'Completed');
     await page.getByRole('navigation').getByRole('link', { name: 'Agent card' }).click();
     await expectText(() => page.getByRole('main').innerText(), 'Speaks 0.3 only.');
-    // Another tab has no token.
+    // A new tab has no token.
     const stranger = await opened(origin);
     await expectText(() => stranger.getByRole('main').innerText(), 'by the url that parley console has printed');
   });

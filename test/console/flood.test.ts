@@ -42,7 +42,7 @@ it('an artifact of 50 MB: the page shows its beginning, goes on, and saves the w
   const chat = await talk('/huge');
   await chat.say('Go');
   for (let at = 1; at <= PIECES; at++) {
-    // Pieces that wait for their reader become one event, which a client would refuse.
+    // Chunks that wait for a reader are merged into one event, which may be too large for a client.
     await expectText(chat.text, `The first 100,000 of ${((at * HUGE) / PIECES).toLocaleString('en')} characters`);
     steps.allow(1);
   }

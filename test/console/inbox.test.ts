@@ -162,7 +162,7 @@ it('only a page of the server opens and reads inboxes, and only an agent with th
   ]);
   expect(deliveries[0]?.body.text.length).toBeLessThanOrEqual(20_000);
   for (let at = 0; at < 16; at++) await open();
-  // The one that was read least recently has made place. Its agent is told for good.
+  // The inbox that was read least recently was evicted. Its agent gets a permanent refusal.
   expect((await notify(first.token, 't/c/4')).status).toBe(410);
   expect((await post('/console/inbox', { key: first.key, after: 0 })).status).toBe(404);
 });

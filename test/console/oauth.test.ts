@@ -87,7 +87,7 @@ it.each([
   expect(called).toEqual([]);
   await chat.say('Note: of ada');
   await expectText(chat.text, 'Noted: of ada');
-  // The sign-in outlives a reload, in this tab only. The page itself asks no other server.
+  // The login survives a reload, in this tab only. The page itself calls no other server.
   await page.reload();
   await chat.say('Note: again');
   await expectText(chat.text, 'Noted: again');

@@ -29,7 +29,7 @@ const world = () =>
     audit: EMPTY_AUDIT,
   });
 
-/** Two users with a question each, of which the first has a webhook as well. Resolves to the ids of the tasks. */
+/** Creates a task that waits for input for each of two users, the first one with a webhook. Returns the ids. */
 async function twoUsers({ url }: World, webhook: string): Promise<readonly string[]> {
   const ids: string[] = [];
   for (const key of [KEYS.ada, KEYS.bob]) {

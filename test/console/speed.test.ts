@@ -3,7 +3,7 @@ import { consoleWorld } from './world.js';
 
 const world = consoleWorld();
 const LOADS = 5;
-/** A page that paints later, or hangs for longer, feels broken. Machines of tests are slow. */
+/** Limit in ms for the first paint and for a blocked main thread. Machines of tests are slow. */
 const MOST_MS = 2_000;
 
 const median = (values: readonly number[]): number =>
@@ -25,7 +25,7 @@ it('the first paint and the longest task of the main thread, as medians', async 
     await page.getByRole('textbox', { name: 'Message to Storyteller' }).waitFor();
     await page.evaluate('new Promise((done) => requestIdleCallback(done))');
     paints.push(await page.evaluate<number>("performance.getEntriesByName('first-contentful-paint')[0].startTime"));
-    // Tasks of less than 50 ms are not told.
+    // The browser reports no tasks of less than 50 ms.
     tasks.push(await page.evaluate<number>('window.longest'));
   }
   // The measurement itself finds a page that hangs. A timer runs in a task of the page.

@@ -1,4 +1,4 @@
-/** Lets an agent go on one step at a time, as the test says. */
+/** Lets an agent take one step for each allowance of the test. */
 export class Steps {
   #allowed = 0;
   readonly #waiting: (() => void)[] = [];

@@ -14,7 +14,7 @@ export interface World {
   readonly url: string;
   readonly steps: Steps;
   readonly page: Page;
-  /** The urls that the page has asked for outside of the server. */
+  /** The requested urls outside of the server. */
   readonly foreign: readonly string[];
   /** Messages of the page about errors and broken policies. */
   readonly problems: readonly string[];

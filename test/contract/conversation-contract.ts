@@ -18,7 +18,7 @@ interface Caller {
   readonly user?: string;
 }
 
-/** Callers that differ in one thing, or whose names are alike. */
+/** Callers that differ in one property, or have similar names. */
 const CALLERS: readonly Caller[] = [
   { agent: 'a' },
   { agent: 'b' },
@@ -34,7 +34,7 @@ const CALLERS: readonly Caller[] = [
 
 const nameOf = ({ agent, tenant = '-', user = '-' }: Caller) => `${agent} ${tenant} ${user}`;
 
-/** That an agent reads the conversation of its caller only, over any storage. */
+/** The contract that an agent reads only the conversation of its caller, on any storage. */
 export function conversationContract(name: string, open: OpenStorage): void {
   describe(`the conversation of a context on ${name} storage`, () => {
     let storage: TaskStorage;
@@ -43,7 +43,7 @@ export function conversationContract(name: string, open: OpenStorage): void {
     });
     afterEach(() => storage.close());
 
-    /** An agent that keeps what it last read. It answers with an artifact and a message. */
+    /** An agent that records the conversation that it reads. It answers with an artifact and a message. */
     const listener = (agent: string) => {
       const read: { entries: readonly ConversationEntry[]; references: readonly Task[] } = {
         entries: [],

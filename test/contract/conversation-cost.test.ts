@@ -13,7 +13,7 @@ const TURNS = 100;
 const ENTRIES = 2 * TURNS + 1;
 const READS = 61;
 const ROUNDS = 5;
-/** Milliseconds. A machine that does other work gets more. */
+/** Limit in ms. The short form allows more, because other tests use the machine. */
 const MOST_MS = process.env.TEST_LONG === undefined ? 20 : 2;
 const ANSWER = 'An answer of a few sentences, as a model gives it to a question. '.repeat(4);
 const MESSAGE = { messageId: 'now', role: 'ROLE_USER' as const, parts: [{ text: 'And now?' }] };
@@ -38,7 +38,7 @@ function finished(number: number, contextId: string): Task {
   };
 }
 
-/** A file with turns of the reader's context, and with tasks of other contexts between and around them. */
+/** Makes a file with turns of the context to read, between tasks of other contexts. */
 async function stored(turns: number, others: number): Promise<SqliteStorage> {
   const storage = await files.open(systemClock);
   opened.push(storage);
@@ -60,7 +60,7 @@ async function readOnce(storage: SqliteStorage): Promise<number> {
   return took;
 }
 
-/** The median times of reads that take turns, so that other work of the machine falls on both alike. */
+/** Returns the median times of alternating reads, so that other work of the machine slows both equally. */
 async function compared(one: SqliteStorage, other: SqliteStorage): Promise<readonly [one: number, other: number]> {
   const times: [number[], number[]] = [[], []];
   for (let read = 0; read < READS; read++) {
@@ -83,7 +83,7 @@ describe(`a conversation of ${TURNS} turns on SQLite`, () => {
     const many = await stored(turns, others);
     const rounds: (readonly [few: number, many: number])[] = [];
     for (let round = 0; round < ROUNDS; round++) rounds.push(await compared(few, many));
-    // Other work can only add to a time: the least of the rounds is the cost.
+    // Other work can only increase a time, so the minimum of the rounds is the cost.
     const [fewMs, manyMs] = [Math.min(...rounds.map((pair) => pair[0])), Math.min(...rounds.map((pair) => pair[1]))];
     process.stdout.write(`${manyMs.toFixed(2)} ms, ${fewMs.toFixed(2)} ms among 50\n`);
     // A read of all 30,000 would take 100 times as long.

@@ -25,7 +25,7 @@ afterAll(() => files.remove());
 const USER = { id: 'ann', name: 'Ann' };
 const SCOPE = { agent: 'test', tenant: '', owner: USER.id };
 
-/** The work of an agent in a turn. It changes each object after it has handed it over. */
+/** The steps of an agent in a turn. The agent changes each object after it has passed it on. */
 const STEPS = ['progress', 'artifact', 'chunk', 'raw status', 'raw artifact', 'authorization'] as const;
 type Step = (typeof STEPS)[number];
 interface Script {
@@ -41,7 +41,7 @@ const metadata = (): JsonObject => ({ k: 'as given', deep: { list: ['as given', 
 const parts = () => [{ text: 'as given', metadata: metadata() }, { data: { k: ['as given'] } }];
 const said = (messageId: string) => ({ messageId, parts: parts(), metadata: metadata(), extensions: ['urn:as-given'] });
 
-/** Changes everything that can be reached from an object: members, lists, and what is missing. */
+/** Changes all members and lists that can be reached from an object, and adds members. */
 function spoil(value: unknown, seen = new Set<unknown>()): void {
   if (typeof value !== 'object' || value === null || seen.has(value) || value instanceof AbortSignal) return;
   seen.add(value);
@@ -134,7 +134,7 @@ async function play(storage: TaskStorage, script: Script, way: 'direct' | 'inter
     const outcome = next(made);
     if (!(Symbol.asyncIterator in outcome)) {
       return outcome.then((response) => {
-        // The caller gets a copy, because code in between may change the answer.
+        // Copied, because an interceptor may change the answer later.
         const told: unknown = structuredClone(response);
         change(response);
         change(made.request);
@@ -186,7 +186,7 @@ async function play(storage: TaskStorage, script: Script, way: 'direct' | 'inter
     } else {
       for await (const { event } of handler.sendStreamingMessage(request, context())) note(event);
     }
-    // Blocking senders are answered where authorization is asked for, which the turn goes on after.
+    // A blocking call is answered at an authorization request, after which the turn continues.
     const id = taskId ?? '';
     while (await isRunning(storage, id)) await new Promise((resolve) => setImmediate(resolve));
     note(await handler.getTask({ id }, context()));
@@ -215,7 +215,7 @@ async function isRunning(storage: TaskStorage, id: string): Promise<boolean> {
   return (await storage.task(SCOPE, id))?.running === true;
 }
 
-/** The times at which things happened are no part of what did. */
+/** Returns a value without its times, which differ between runs. */
 function withoutTimes(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value).replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME'));
 }

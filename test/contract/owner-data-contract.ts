@@ -19,7 +19,7 @@ type Owner = keyof typeof TOKENS;
 const ADAS = { owner: `bearer|${ADA}` };
 const BOBS = { owner: `bearer|${BOB}` };
 
-/** Everything that a text may be written as in a database. */
+/** Returns all encodings in which a database may contain a text. */
 function formsOf(text: string): readonly string[] {
   const base64 = [0, 1, 2].map((offset) => {
     const encoded = Buffer.from(`${'\0'.repeat(offset)}${text}`).toString('base64');
@@ -28,7 +28,7 @@ function formsOf(text: string): readonly string[] {
   return [text, Buffer.from(text).toString('hex'), ...base64];
 }
 
-/** The places where a text stands, with what is around it. */
+/** Returns the places of a text, with the characters around it. */
 export function foundIn(contents: string, text: string): readonly string[] {
   return formsOf(text).flatMap((form) => {
     const at = contents.indexOf(form);
@@ -36,7 +36,7 @@ export function foundIn(contents: string, text: string): readonly string[] {
   });
 }
 
-/** An agent that does what the message says. */
+/** An agent whose behaviour the message selects. */
 function agent(release: Promise<void>): AgentExecutor {
   return {
     async execute(context, events) {
@@ -111,7 +111,7 @@ class World implements AsyncDisposable {
     return this;
   }
 
-  /** Lets stubborn agents go on. */
+  /** Lets stubborn agents continue. */
   release(): void {
     this.#release.resolve();
   }
@@ -168,7 +168,7 @@ async function plant(world: World, owner: Owner, hook: string): Promise<readonly
   }
   const asked = await world.send(owner, 'ask');
   ids.push(asked.result.task.id);
-  // A queue that is parked: a dead letter.
+  // A parked queue.
   await world.send(owner, 'done', {
     configuration: { taskPushNotificationConfig: { ...webhook, id: `gone-${owner}`, url: `${hook}/gone/${owner}` } },
   });
@@ -221,7 +221,7 @@ export function ownerDataContract(
       }
       const list = await world.call(BOB, '/one', 'ListTasks', {});
       expect(list.result.totalSize).toBe(5);
-      // The user may come back, as if nothing had been.
+      // The user can send messages again.
       const again = await world.send(ADA, 'done');
       expect(again.result.task.status.state).toBe('TASK_STATE_COMPLETED');
       expect((await world.call(ADA, '/one', 'ListTasks', {})).result.totalSize).toBe(1);
@@ -250,7 +250,7 @@ export function ownerDataContract(
       const erased = await world.host.eraseOwner(ADAS, { graceMs: 500 });
       expect(erased).toMatchObject({ tasks: 2, canceledTurns: 2 });
       world.release();
-      // Both senders hear of the end.
+      // Both senders get an answer.
       for (const answer of await Promise.all([running, stubborn])) expect(answer).toBeDefined();
       await other;
       expect(foundIn(await contents(), ADA)).toEqual([]);
@@ -270,7 +270,7 @@ export function ownerDataContract(
       const erased = await eraseOwner({ storage: other, files: world.files, owner: ADAS, graceMs: 1_000 });
       expect(erased).toMatchObject({ tasks: 2, canceledTurns: 2 });
       world.release();
-      // The senders hear of the end from their own process, at the latest with the next heartbeat.
+      // The process of the senders answers them, at the latest after its next heartbeat.
       await Promise.all(answered);
       expect(foundIn(await contents(), ADA)).toEqual([]);
       if (other !== world.storage) await other.close();
@@ -293,7 +293,7 @@ export function ownerDataContract(
       const { storage } = world;
       const end = storage.owners.scrub.bind(storage.owners);
       Object.assign(storage.owners, {
-        // The block has just ended. Nothing is left of what came before.
+        // The block has just ended. No earlier data are left.
         scrub: async () => {
           isOver = true;
           await end();
@@ -306,7 +306,7 @@ export function ownerDataContract(
       expect(refusals.length).toBeGreaterThan(0);
       for (const refusal of refusals) expect(JSON.stringify(refusal)).toContain('being erased');
       counted = (await world.host.eraseOwner(ADAS)).tasks;
-      // Messages of the moment between the end of the block and that of the senders.
+      // Messages between the end of the block and the end of the senders.
       expect(counted).toBeLessThan(50);
       expect(foundIn(await contents(), ADA)).toEqual([]);
     });
@@ -328,7 +328,7 @@ export function ownerDataContract(
       expect(foundIn(await contents(), ADA)).toEqual([]);
     });
 
-    // They share a database, because none of them leaves something behind.
+    // These tests share a database, because each of them erases all its data.
     describe('by any id', () => {
       let world: World;
       beforeAll(async () => {

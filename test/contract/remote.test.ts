@@ -30,7 +30,7 @@ afterAll(() => {
 });
 
 /**
- * A storage behind a socket, which closes with its only client. Calls take effect at the times at which they are made.
+ * Opens a storage behind a socket, which closes with its only client. A call runs at the time at which it was made.
  */
 async function behindSocket(
   clock: Clock,
@@ -86,6 +86,6 @@ for (const [name, open] of [
   storageContract(name, open);
   scopedTasksContract(name, open);
   conversationContract(name, open);
-  // Its calls fail before they reach the socket, so that one storage behind it is enough.
+  // The calls fail before they reach the socket, so one kind of storage is enough.
   if (open === memory || process.env.TEST_LONG !== undefined) turnContextContract(name, open, { concurrent: true });
 }

@@ -7,7 +7,7 @@ import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
 import { parley, RunningParley } from '../cli/parley.js';
 import { ALICE, newTask } from './storage/task-play.js';
 
-/** A database of its own for one test. */
+/** A database for one test. */
 export interface ResealedDatabase {
   /** The address for the command line. */
   readonly url: string;
@@ -32,7 +32,7 @@ function configAt(at: number, version = 0) {
   return { taskId, id, url: 'https://example.com/hook', token: secretOf(at, version), authentication };
 }
 
-/** Tasks with configurations whose secrets are under a key. */
+/** Creates tasks with configurations whose secrets are encrypted with a key. */
 async function filled(storage: TaskStorage, key: string): Promise<void> {
   const given = { storage, clock: systemClock as never };
   await Promise.all(Array.from({ length: TASKS }, (_, at) => storage.create(ALICE, newTask(given, `t${at}`))));
@@ -40,7 +40,7 @@ async function filled(storage: TaskStorage, key: string): Promise<void> {
   await Promise.all(Array.from({ length: ALL }, (_, at) => under.push.putConfig(ALICE, configAt(at))));
 }
 
-/** The secrets of all configurations by a key; those of deleted ones are `undefined`. */
+/** Returns the secrets of all configurations as read with these keys; `undefined` for deleted ones. */
 async function secretsBy(storage: TaskStorage, ...keys: string[]) {
   const under = sealed(storage, ...keys);
   return Promise.all(
@@ -53,11 +53,11 @@ async function secretsBy(storage: TaskStorage, ...keys: string[]) {
   );
 }
 
-/** The configurations as they are kept. */
+/** Returns the stored texts of the configurations. */
 const kept = (storage: TaskStorage) =>
   Promise.all(Array.from({ length: ALL }, (_, at) => storage.push.config(ALICE, configAt(at).taskId, configAt(at).id)));
 
-/** A server that replaces, deletes and creates configurations until it is stopped. It knows what it wrote last. */
+/** Replaces, deletes and creates configurations until it is stopped. Remembers its last writes. */
 function writerOn(storage: TaskStorage, first: number, count: number) {
   const last = new Map<number, string | undefined>();
   let isStopped = false;
@@ -116,7 +116,7 @@ export function resealContract(name: string, fresh: () => Promise<ResealedDataba
           const writers = [
             writerOn(sealed(storage, ...keys), 0, 40),
             writerOn(sealed(storage, ...keys), 100, 40),
-            // A server with the order of before writes under the old key still.
+            // A server with the earlier order of keys still encrypts with the old key.
             writerOn(sealed(other, ...[...keys].reverse()), 200, 20),
           ];
           const counts = await resealConfigs(other, { keys });

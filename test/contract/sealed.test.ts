@@ -35,7 +35,7 @@ const CONFIG = {
 };
 const CLAIM = { ...LEASE, agents: ['test'], limit: 10, maxBytes: 100_000 };
 
-/** A task with a configuration that its message brought and one that came later. */
+/** Creates a task with a configuration of its message, and with a later one. */
 async function withConfigs(storage: TaskStorage, clock: StorageClock) {
   const play = await TaskPlay.begin({ storage, clock }, 't1', { pushConfig: CONFIG });
   await storage.push.putConfig(ALICE, { ...CONFIG, id: 'later', taskId: 't1' });
@@ -130,7 +130,7 @@ it.each([
     expect(parked).toMatch(/^A secret is encrypted with the key [\da-f]{16}, which is not/);
   await expect(storage.push.config(ALICE, 't1', 'hook')).rejects.toThrow('Add it to secretKeys');
   expect(JSON.stringify(logger)).not.toMatch(/s3cret/);
-  // With the key again, a replay delivers all.
+  // A replay after the return of the key delivers all events.
   const again = sealed(raw, KEY);
   for (const { key, configId } of queues) expect(await again.push.replay({ key, configId })).toBe('replayed');
   expect((await again.push.claim(CLAIM)).claims).toHaveLength(2);

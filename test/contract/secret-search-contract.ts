@@ -6,10 +6,10 @@ import { CapturingLogger } from '../../packages/parley/test/engine.js';
 import { leakIn, planted } from '../../packages/parley/test/planted-secrets.js';
 import { LocalServer } from '../push-receiver/receiver-world.js';
 
-/** An empty database of its own for one test. */
+/** An empty database for one test. */
 export interface SearchedDatabase {
   open(): Promise<TaskStorage>;
-  /** All that the database keeps, while it is open and after that. */
+  /** Returns everything in the database, while it is open or after that. */
   contents(): Promise<string>;
 }
 
@@ -26,7 +26,7 @@ export function secretSearchContract(name: string, create: () => Promise<Searche
       const database = await create();
       const texts = await played(database, secretKeys);
       texts.push(await database.contents());
-      // The search reads the right place: the names of the webhooks are there.
+      // The names of the webhooks show that the search reads the right place.
       for (const text of texts) expect(text).toContain('hook-of-a-caller');
       const leaks = texts.map(leakIn).filter((leak) => leak !== undefined);
       if (least === 0) expect(leaks).toEqual([]);

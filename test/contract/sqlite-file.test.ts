@@ -188,7 +188,7 @@ describe('a SQLite file', () => {
     );
     await first.storage.close();
     const db = new DatabaseSync(path);
-    // Ten users with a tenth of the keys each: less than the share of one.
+    // Ten users with a tenth of the keys each, which is less than the allowed share of one user.
     db.exec(`INSERT INTO scope WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 109)
       SELECT i, 1, '', 'user ' || i FROM n`);
     db.exec(`INSERT INTO idempotency (scope, key, expires, digest, reply)

@@ -11,7 +11,7 @@ import { StorageClock } from './storage/tested-storage.js';
 // versions never change. The first run with a new version writes its file, unless CI is set.
 const FOLDER = new URL('sqlite-schemas/', import.meta.url);
 const VERSIONS = Array.from({ length: SCHEMA_VERSION }, (_, at) => at + 1);
-/** The versions that began to keep the keys and the deliveries of their files. */
+/** The first versions whose fixtures contain keys, and deliveries. */
 const KEYS_SINCE = 5;
 const DELIVERIES_SINCE = 8;
 

@@ -14,7 +14,7 @@ const files = new SqliteFiles();
 afterAll(() => files.remove());
 const clock = new StorageClock();
 
-/** A file in which one task waits for its caller, with a text that has pages of its own. */
+/** Makes a file with a task that waits for its caller, and whose long text has its own pages. */
 async function fileWithLongTask(): Promise<string> {
   const path = files.fresh();
   const storage = await files.open(clock, { path });
@@ -25,7 +25,7 @@ async function fileWithLongTask(): Promise<string> {
   return path;
 }
 
-/** Breaks the pages of the long text; what is returned mends them. */
+/** Damages the pages of the long text. The returned function repairs them. */
 function damage(path: string): () => void {
   const bytes = readFileSync(path);
   const filled = Buffer.alloc(PAGE - 4, 'z');
@@ -111,7 +111,7 @@ describe('a list', () => {
 const ALL = { ...LEASE, agents: ['test'] };
 const NO_JSON = '{"broken';
 
-/** A file with so many tasks, t000 and up, changed by SQL. */
+/** Makes a file with `count` tasks, from t000, and changes it by SQL. */
 async function changedFile(count: number, sql: string, each: (tested: Tested, id: string) => Promise<unknown>) {
   const path = files.fresh();
   const storage = await files.open(clock, { path });

@@ -2,7 +2,7 @@ import { pathToFileURL } from 'node:url';
 import { SqliteStorage } from '../../packages/parley/src/store/sqlite/sqlite-storage.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
 
-// A process of its own that accepts messages until it is killed, and says which ones it was promised are durable.
+// Accepts messages in a process until it is killed, and prints the acknowledged ones.
 
 const [path = '', worker = ''] = process.argv.slice(2);
 const clock = {

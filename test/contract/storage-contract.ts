@@ -35,16 +35,16 @@ const WHOLE = [
   processesContract,
 ];
 
-/** Parts that a variant of a storage can break which passes all of them as it usually is, by its difference. */
+/** The parts of the contract that a variant of a tested storage may break, by its difference. */
 const PARTS = {
-  /** Its rows lie in other places: these parts look across owners and tasks. */
+  /** Its rows are in other partitions: these parts read across owners and tasks. */
   places: [
     ...[scopesContract, claimingContract, listsContract, allTasksContract],
     ...[keepingContract, deliveriesContract, commitsContract],
   ],
   /** It encrypts the configurations of webhooks. */
   secrets: [pushConfigurationsContract, deliveriesContract],
-  /** It loses its thread: only tests with many calls meet that. */
+  /** It loses its thread, which only affects tests with many calls. */
   thread: [scopesContract, equalIdsContract, logsContract, deliveriesContract, commitsContract],
 } as const;
 

@@ -11,7 +11,7 @@ import { EVERY_CALL } from './storage/every-call.js';
 
 const CALLS = Object.keys(EVERY_CALL) as (keyof typeof EVERY_CALL)[];
 
-/** A storage in memory that notes the calls that arrive. */
+/** Makes a storage in memory that records its calls. */
 function noting() {
   const clock = new ManualClock();
   const arrived: StorageCall[] = [];

@@ -20,7 +20,7 @@ import { scopesContract } from './storage/scopes.js';
 import { ALICE, said } from './storage/task-play.js';
 import { type OpenStorage, StorageClock } from './storage/tested-storage.js';
 
-/** A task store as an application writes it. It keeps the very objects that it gets. */
+/** A task store of an application, which stores objects without copying them. */
 class MapTaskStore implements TaskStore {
   readonly tasks = new Map<string, Task>();
   failing = false;

@@ -14,17 +14,17 @@ import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
 import { call, engine, message } from '../../packages/parley/test/engine.js';
 import type { OpenStorage } from './storage/tested-storage.js';
 
-/** Uses a member of the context, and what its agent then sees of it. */
+/** A use of a member of the context. Returns what the agent reads from it. */
 interface Use {
   readonly use: (context: RequestContext) => Promise<unknown>;
-  /** Runs in the attempt before, without an outage. */
+  /** Runs in the earlier attempt, without an outage. */
   readonly before?: (context: RequestContext) => Promise<unknown>;
   readonly sees: unknown;
 }
 const SCOPE = { agent: 'test', tenant: '', owner: null };
 const NOTHING_STORED = 'touches no storage';
 
-/** Every member of the context of a turn. A new one does not compile until it stands here. */
+/** Every member of the context of a turn. A new member without a row does not compile. */
 const MEMBERS: Readonly<Record<keyof RequestContext, Use | typeof NOTHING_STORED>> = {
   message: NOTHING_STORED,
   text: NOTHING_STORED,
@@ -86,13 +86,13 @@ function refused(context: RequestContext, text: string): Promise<unknown> {
   return context.requestAuthorization({ message: text, expiresInMs: 1 }).catch((error: Error) => error.name);
 }
 
-/** `before`: the call has done nothing. `after`: it has done its work, and its answer is lost. */
+/** `before`: the call fails without effect. `after`: the call succeeds, and its answer is lost. */
 const MOMENTS = ['before', 'after'] as const;
 
-/** Lets each kind of call fail twice while it is on. */
+/** Fails each kind of call twice while enabled. */
 class Outage {
   isOn = false;
-  /** By the name of the call. */
+  /** Number of failures by the name of the call. */
   readonly failures = new Map<string, number>();
   readonly #moment: (typeof MOMENTS)[number];
 
@@ -102,7 +102,7 @@ class Outage {
 
   around(storage: TaskStorage): TaskStorage {
     return interceptedStorage(storage, (name, _args, run) =>
-      // Leases and lists of turns have patience of their own.
+      // The engine retries these calls in its own way.
       ['renew', 'heartbeat', 'claim'].includes(name) ? run() : this.#fail(name, run),
     );
   }

@@ -12,7 +12,7 @@ import { BACKENDS } from '../support/backends.js';
 export interface CopyEnd {
   readonly url: string;
   open(): Promise<TaskStorage>;
-  /** Does what the time does: the database forgets the heartbeats of servers that have ended. */
+  /** Removes the heartbeats of ended servers, which would otherwise expire. */
   forgetServers?(): Promise<void>;
 }
 

@@ -15,7 +15,7 @@ const needsApproval = kind.endsWith('-approval');
 const nights = needsApproval ? 1 : 2;
 let moments = 0;
 
-/** A moment at which the process may die. The model takes its time, so events of before are often stored. */
+/** A point at which the process may die. The pause lets earlier events be stored often. */
 async function moment() {
   await after(5);
   moments += 1;

@@ -6,7 +6,7 @@ import { openStorage } from 'parley-a2a/storage';
 const [database, module, events] = process.argv.slice(2);
 const { counter } = await import(module);
 
-/** Ends the process after so many events. */
+/** Ends the process after `most` events. */
 function dying(queue, most) {
   let committed = 0;
   return new Proxy(queue, {

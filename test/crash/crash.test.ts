@@ -66,7 +66,7 @@ async function recordsOf(storage: TaskStorage, id: string): Promise<readonly Log
   }
 }
 
-/** Everything said is in the store, and the store is whole. */
+/** Checks that the store contains everything that clients received, and is consistent. */
 async function check(storage: TaskStorage, said: Said): Promise<void> {
   for (const [id, events] of said.events) {
     const records = await recordsOf(storage, id);
@@ -110,7 +110,7 @@ describe('a server killed in the middle of its work', () => {
     }
     expect(events).toBeGreaterThan(kills * 10);
 
-    // One more start, undisturbed: every task has an end or waits for its caller.
+    // After one more start without a kill, every task has ended or waits for its caller.
     const address = await start();
     await settled(address);
     if (child) await killed(child);

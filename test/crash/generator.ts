@@ -1,4 +1,4 @@
-/** A small seeded generator, so that a run can be had again. */
+/** A random generator with a seed, so that a run can be repeated. */
 export function generator(state: number): () => number {
   let value = state >>> 0;
   return () => {

@@ -50,7 +50,7 @@ async function kill(): Promise<void> {
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** A call that may meet the end of the server. */
+/** Makes a call, during which the server may die. */
 async function call(address: string, method: string, params: object, version = '1.0') {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
   const headers = { 'content-type': 'application/json', 'a2a-version': version };
@@ -128,7 +128,7 @@ describe('a server that is killed while it pushes to an unsteady receiver', () =
       const all = Array.from({ length: last }, (_, at) => at + 1);
       for (const wanted of [() => true, ({ acknowledged }: Arrival) => acknowledged]) {
         const seqs = firstTimes(queue, wanted);
-        // A webhook that came later begins somewhere, and has everything from there on.
+        // A webhook that was added later gets all events after its first one.
         const from = configId.startsWith('later') ? (seqs[0] ?? last + 1) : 1;
         expect(seqs, queue).toEqual(all.slice(from - 1));
       }

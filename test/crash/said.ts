@@ -1,10 +1,10 @@
 import { eventFrames } from '../support/event-frames.js';
 
-/** Everything that a server told its clients before it was killed. All of it must be found again. */
+/** Everything that clients received from a server before it was killed. All of it must be stored. */
 export interface Said {
   /** Task → sequence number → the event as it was shown. */
   readonly events: Map<string, Map<number, string>>;
-  /** Tasks as blocking calls answered them, by id, with the state they were said to be in. */
+  /** The states of tasks in the answers of blocking calls, by task id. */
   readonly answers: Map<string, string>;
   /** Calls that were under way or had failed when the connection broke. */
   broken: number;
@@ -84,7 +84,7 @@ export class Load {
       result?: Record<string, never>;
       error?: { message: string };
     };
-    // A cancel that came too late, or a task that ended first, says nothing about the store.
+    // A refused cancel or message does not show anything about the store.
     if (error || !result) return { id: '', status: { state: error?.message ?? '' } };
     return ('task' in result ? result.task : result) as never;
   }

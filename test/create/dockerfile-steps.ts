@@ -26,7 +26,7 @@ export async function buildImage(
   for (const { keyword, text, isFromBuild } of instructions) {
     if (keyword === 'FROM') stage += 1;
     const place = stage === 1 ? build : image;
-    // Users of an image do not exist here.
+    // The users of the image do not exist on this machine.
     if (keyword === 'RUN') await run(text.replace(/&& chown \S+ \S+/, ''), place);
     const from = (path: string) => (isFromBuild ? path.replace('/app', build) : `${project}/${path}`);
     if (keyword === 'COPY') await run(copyCommand(text, from, place), place);

@@ -13,7 +13,7 @@ export interface AuthorizationServer {
   readonly issuer: string;
   /** Requests to the token endpoint so far: the grant, and the status of the answer. */
   readonly tokenRequests: readonly TokenRequest[];
-  /** The tokens it gave, which can be made to be gone. */
+  /** The issued tokens, which a test can revoke. */
   readonly issued: IssuedToken[];
   /** Answers the next requests to the token endpoint instead. */
   interfere(answer: ((path: string) => Interference | undefined) | undefined): void;
@@ -169,7 +169,7 @@ async function configurationOf({
         token_endpoint_auth_method: 'none',
         grant_types: ['urn:ietf:params:oauth:grant-type:device_code', 'refresh_token'],
       },
-      // The agent, which asks whose tokens are.
+      // The agent, which introspects tokens.
       { ...machine, client_id: 'agent', client_secret: CLIENT_SECRET, grant_types: [] },
     ],
     scopes: ['openid', 'offline_access', 'read', 'write'],

@@ -18,7 +18,7 @@ class EarlyClock extends ManualClock {
   }
 }
 
-/** A device whose time is the test's: each poll is let out by itself. */
+/** A device login with the clock of the test, which releases each poll. */
 function device(clock = new ManualClock()) {
   const prompts: DeviceCodePrompt[] = [];
   let polls = 0;

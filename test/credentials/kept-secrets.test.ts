@@ -34,7 +34,7 @@ afterAll(async () => {
 const machine = (clientSecret = CLIENT_SECRET) =>
   clientCredentials({ issuer: idp.issuer, clientId: 'machine', clientSecret });
 
-/** Makes a call, and gives all that a reader of logs and errors could see of it. */
+/** Makes a call, and returns everything in logs and errors about it. */
 async function visible(
   credentials: SchemeCredentials,
 ): Promise<{ readonly text: string; readonly error: unknown; readonly cause: unknown }> {

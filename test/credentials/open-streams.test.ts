@@ -28,7 +28,7 @@ async function tokenOf(idp: AuthorizationServer, parameters: Record<string, stri
   return ((await response.json()) as { access_token: string }).access_token;
 }
 
-/** Serves an agent that ends when its test says so, on every binding. */
+/** Serves an agent whose turns the test ends, on every binding. */
 async function served(authenticator: Authenticator, options: Partial<A2AServerOptions> = {}) {
   const held = Promise.withResolvers<void>();
   const server = createA2AServer({

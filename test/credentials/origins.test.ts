@@ -10,7 +10,7 @@ import {
 } from '../../packages/parley/src/exports/credentials.js';
 import { type AuthorizationServer, CLIENT_SECRET, closed, startAuthorizationServer } from './authorization-server.js';
 
-/** A server that writes down what it is sent, and answers as told. */
+/** A server that records its requests, and returns the given answers. */
 interface Listener {
   readonly url: string;
   readonly requests: { readonly url: string; readonly headers: IncomingHttpHeaders; readonly body: string }[];
@@ -64,7 +64,7 @@ const BEARER = { token: { httpAuthSecurityScheme: { scheme: 'bearer' } } };
 const MESSAGE = { message: { messageId: 'm1', role: 'ROLE_AGENT', parts: [{ text: 'hello' }] } };
 const isCard = (path: string) => path.startsWith('/.well-known/');
 
-/** Everything a listener was sent, the requests for cards too. */
+/** Returns all requests of a listener, including those for cards. */
 const told = ({ requests }: Listener) => JSON.stringify(requests);
 
 describe('credentials of an agent', () => {

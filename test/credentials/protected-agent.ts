@@ -42,7 +42,7 @@ export async function startProtectedAgent({
   return { url, presented, close: () => server.close({ graceMs: 0 }) };
 }
 
-/** Asks the authorization server whose a bearer token is (RFC 7662): its client, its scopes. */
+/** Introspects a bearer token at the authorization server (RFC 7662): its client and its scopes. */
 export function introspected(issuer: string): (header: string) => Promise<string | undefined> {
   const authorization = `Basic ${btoa(`agent:${encodeURIComponent(CLIENT_SECRET)}`)}`;
   return async (header) => {

@@ -43,7 +43,7 @@ async function world(options: { readonly lifeS?: number } = {}): Promise<World> 
 const machine = ({ idp }: World, more: { readonly store?: TokenStore } = {}) =>
   clientCredentials({ issuer: idp.issuer, clientId: 'machine', clientSecret: CLIENT_SECRET, ...more });
 
-/** A client with a person who agrees to whatever is asked. */
+/** A client with a person who agrees to everything. */
 function browser({ idp }: World) {
   const asked: string[] = [];
   const credentials = authorizationCode({
@@ -59,7 +59,7 @@ function browser({ idp }: World) {
   return { credentials, asked };
 }
 
-/** Makes a token useless at once, as an operator would (RFC 7009). */
+/** Revokes a token, as an operator would (RFC 7009). */
 async function revoke({ idp }: World, header: string | undefined): Promise<void> {
   const response = await fetch(`${idp.issuer}/token/revocation`, {
     method: 'POST',

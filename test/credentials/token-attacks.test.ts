@@ -68,7 +68,7 @@ function hmac(secret: string | Buffer): string {
 const withTwo = (text: string, name: string, first: unknown) =>
   text.replace('{', `{${JSON.stringify(name)}:${JSON.stringify(first)},`);
 
-/** Tokens of an attacker, and tokens of the issuer that do not count here. */
+/** Tokens of an attacker, and invalid tokens of the issuer. */
 const ATTACKS: Readonly<Record<string, () => string | Promise<string>>> = {
   'is expired': () => signed({}, claims({ exp: seconds() - 60 })),
   'is not valid yet': () => signed({}, claims({ nbf: seconds() + 600 })),

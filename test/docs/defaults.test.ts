@@ -63,7 +63,7 @@ function claimsOf(page: string, text: string): Claim[] {
   return claims;
 }
 
-/** `10`, `60 000`, `8 MiB`. Undefined for what is no number with a unit that is known. */
+/** Parses `10`, `60 000` or `8 MiB`. Undefined for any other text. */
 function numberOf(text: string): number | undefined {
   const [, digits, unit] = /^`?(\d{1,3}(?:[ ,]?\d{3})*|\d+)`?(?: (\w+))?$/.exec(text) ?? [];
   if (digits === undefined) return undefined;

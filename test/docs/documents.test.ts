@@ -54,7 +54,7 @@ describe('code in the documents', () => {
   });
 });
 
-/** Checks files as the repository checks its own; imports of files that a reader would have are taken as given. */
+/** Checks files with the options of the repository. Imports of files that only a reader has are not checked. */
 function typeErrors(files: readonly string[]): string[] {
   const config = ts.readConfigFile(join(root, 'tsconfig.json'), (path) => ts.sys.readFile(path)).config as object;
   const { tsBuildInfoFile: _, ...options } = ts.parseJsonConfigFileContent(config, ts.sys, root).options;

@@ -2,13 +2,13 @@ import { expect } from 'vitest';
 
 const ID = /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 
-/** One code block of a guide. The word after its language tells how a reader uses it. */
+/** One code block of a guide. `use`: the words after its language. */
 export interface Step {
   readonly line: number;
   readonly language: string;
   readonly use: string;
   readonly code: string;
-  /** The output that the guide shows for it, line by line. */
+  /** The lines of output that the guide shows for the block. */
   readonly shown: readonly string[] | undefined;
 }
 
@@ -26,7 +26,7 @@ export function stepsOf(markdown: string): Step[] {
   });
 }
 
-/** The words of a reader: those of the guide with the port and the ids of this machine. */
+/** Replaces the port and the ids of the guide by those of this machine. */
 export class Reader {
   readonly #port: string;
   readonly #ids = new Map<string, string>();
@@ -35,7 +35,7 @@ export class Reader {
     this.#port = port;
   }
 
-  /** A text of the guide, as the reader writes it. */
+  /** Returns a text of the guide with the values of this machine. */
   mine(text: string): string {
     return text.replaceAll('8080', this.#port).replace(ID, (id) => this.#ids.get(id) ?? id);
   }

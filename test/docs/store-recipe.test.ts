@@ -126,7 +126,7 @@ it.each(['`abandoned`', '`TurnTables`', '`FinishedTasks`', '`transaction`'])(
   60_000,
 );
 
-/** Puts a text in the place of a stored one. */
+/** Replaces a stored text. */
 function corruptRow(
   { tasks, records, queues }: Tables,
   { id, where, text }: { readonly id: string; readonly where: StoredText; readonly text: string },

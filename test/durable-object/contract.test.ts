@@ -2,7 +2,7 @@ import { describe, it } from 'vitest';
 import type { TestResult } from './worker/test-runner.js';
 import { startWorker } from './workerd.js';
 
-// The tests run in workerd, beside the storage that they test. Here each of them is listed with its result.
+// The contracts run in workerd, like the storage. This file only reports their results.
 const results = await contractResults();
 
 async function contractResults(): Promise<readonly TestResult[]> {

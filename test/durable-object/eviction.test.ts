@@ -31,7 +31,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A request to the worker, in place of its public origin. */
+/** Sends a request for the public origin to the worker. */
 const send: typeof fetch = (input, init) => {
   const request = new Request(input, init);
   const { pathname, search } = new URL(request.url);
@@ -58,18 +58,18 @@ async function taskOf(id: string) {
   return task;
 }
 
-const ended = (id: string) =>
+const untilCompleted = (id: string) =>
   vi.waitFor(async () => expect((await taskOf(id)).status.state).toBe('TASK_STATE_COMPLETED'), { timeout: 30_000 });
 
 describe('an object that is evicted in the middle of a turn', () => {
-  it('wakes by its alarm, without a request, and the turn goes on from its checkpoint', async () => {
+  it('is woken by its alarm, without a request, and resumes the turn from its checkpoint', async () => {
     const id = await begin('one');
     expect((await server.wait('/steps', 1)).body).toEqual({ text: 'one', step: 'work', attempt: 1 });
     await evict();
     const again = await server.wait('/steps', 2);
     expect(again.body).toEqual({ text: 'one', step: 'work', attempt: 2, checkpoint: { begun: 1 } });
     again.answer();
-    await ended(id);
+    await untilCompleted(id);
     expect(await taskOf(id)).toMatchObject({
       status: { message: { parts: [{ text: 'one is done' }] } },
       artifacts: [{ parts: [{ text: 'one began' }] }],
@@ -77,37 +77,37 @@ describe('an object that is evicted in the middle of a turn', () => {
     expect(server.steps).toHaveLength(2);
   });
 
-  it('has all tasks after a restart of the runtime on the same disk, and goes on with those that ran', async () => {
+  it('has all tasks after a restart of the runtime on the same disk, and resumes those that ran', async () => {
     const ids = [await begin('one'), await begin('two'), await begin('three')];
     const steps = [await server.wait('/steps', 1), await server.wait('/steps', 2), await server.wait('/steps', 3)];
     steps.find(({ body }) => (body as { text: string }).text === 'two')?.answer();
-    await ended(ids[1] as string);
+    await untilCompleted(ids[1] as string);
     await worker.dispose();
     await open();
     const again = [await server.wait('/steps', 4), await server.wait('/steps', 5)];
     const texts = again.map(({ body }) => body as { text: string; attempt: number });
     expect(texts.map(({ text, attempt }) => `${text} ${attempt}`).sort()).toEqual(['one 2', 'three 2']);
     for (const step of again) step.answer();
-    for (const id of ids) await ended(id);
+    for (const id of ids) await untilCompleted(id);
     const caller = await client();
     const { tasks, totalSize } = await caller.listTasks({});
     await caller.close();
     expect([tasks.map(({ id }) => id).sort(), totalSize]).toEqual([[...ids].sort(), 3]);
   });
 
-  it('repeats a failed notification at its time', async () => {
+  it('retries a failed notification at the time of its retry', async () => {
     const id = await begin('one', { taskPushNotificationConfig: { url: `http://${server.host}/hook` } });
     (await server.wait('/hook', 1)).answer(503);
     (await server.wait('/steps', 1)).answer();
     await vi.waitFor(async () => expect((await alarm()) ?? 0).toBeGreaterThan(Date.now()), { timeout: 30_000 });
     await evict();
-    // The first event comes again, and then the others in their order.
+    // The first event is delivered again, then the others in order.
     for (let count = 2; ; count += 1) {
       const step = await server.wait('/hook', count);
       step.answer();
       if (JSON.stringify(step.body).includes('TASK_STATE_COMPLETED')) break;
     }
-    await ended(id);
+    await untilCompleted(id);
   });
 });
 
@@ -115,6 +115,6 @@ it('an object without work has no alarm', async () => {
   const id = await begin('one');
   expect((await alarm()) ?? 0).toBeGreaterThan(Date.now() - 1_000);
   (await server.wait('/steps', 1)).answer();
-  await ended(id);
+  await untilCompleted(id);
   await vi.waitFor(async () => expect(await alarm()).toBeNull(), { timeout: 30_000 });
 });

@@ -1,4 +1,4 @@
-// Runs the storage in Durable Objects on workerd: the contracts of storages, and agents whose object is evicted. The
+// Tests the storage in Durable Objects on workerd: the contracts of storages, and agents whose object is evicted. The
 // packages of the runtime are installed here the first time. The last line is `N passed, N failed`. Without them the
 // suite is left out and says so, unless CI is set.
 import { join } from 'node:path';

@@ -27,15 +27,12 @@ it('each version of the tables has a fixture', () => {
   expect(names).toEqual(VERSIONS.map((version) => `${version}.sql`));
 });
 
-it.each(VERSIONS)(
-  'an object of version %i keeps all that it has, and gets the tables of a new one',
-  async (version) => {
-    const answer = await fetch(new URL('/check', base), {
-      method: 'POST',
-      body: readFileSync(fixtureOf(version), 'utf8'),
-    });
-    const checked = (await answer.json()) as { readonly schema: unknown; readonly fresh: unknown };
-    expect(checked).toMatchObject({ version, migratedTo: SCHEMA_VERSION });
-    expect(checked.schema).toEqual(checked.fresh);
-  },
-);
+it.each(VERSIONS)('an object of version %i keeps its rows, and gets the tables of a new one', async (version) => {
+  const answer = await fetch(new URL('/check', base), {
+    method: 'POST',
+    body: readFileSync(fixtureOf(version), 'utf8'),
+  });
+  const checked = (await answer.json()) as { readonly schema: unknown; readonly fresh: unknown };
+  expect(checked).toMatchObject({ version, migratedTo: SCHEMA_VERSION });
+  expect(checked.schema).toEqual(checked.fresh);
+});

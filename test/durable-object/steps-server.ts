@@ -2,14 +2,14 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { vi } from 'vitest';
 
-/** A request that the server got. It stays open until `answer`. */
+/** A received request. It stays open until `answer`. */
 export interface Step {
   readonly path: string;
   readonly body: unknown;
   answer(status?: number): void;
 }
 
-/** Hears of the steps of agents, and of their notifications. */
+/** Receives the steps of agents, and their push notifications. */
 export class StepsServer implements AsyncDisposable {
   readonly steps: Step[] = [];
   readonly #server: Server;
@@ -29,7 +29,7 @@ export class StepsServer implements AsyncDisposable {
     return `127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Waits for so many requests of a path. Resolves to the last of them. */
+  /** Waits until a path has received `count` requests. Resolves to the last of these. */
   async wait(path: string, count: number): Promise<Step> {
     const found = () => this.steps.filter((step) => step.path === path);
     await vi.waitFor(() => found().length >= count || Promise.reject(new Error(`${found().length} of ${count}`)), {

@@ -15,8 +15,8 @@ const SOURCES: readonly (readonly [filter: RegExp, target: (name: string) => str
   [/^parley-a2a\//, (name) => at(`packages/parley/src/exports/${name.replace('parley-a2a/', '')}.ts`)],
 ];
 
-/** A worker in one file, as it would be deployed. The bundler writes it: its output is searched for secrets. */
-async function bundled(file: string): Promise<string> {
+/** Bundles a worker as for a deployment. esbuild writes a file, because the tests search its stdout for secrets. */
+async function bundleWorker(file: string): Promise<string> {
   const outfile = join(mkdtempSync(join(tmpdir(), 'parley-worker-')), 'worker.mjs');
   await build({
     outfile,
@@ -42,7 +42,7 @@ async function bundled(file: string): Promise<string> {
   return text;
 }
 
-/** Runs a worker on workerd. `persist`: the folder of the databases. Default: nothing stays. */
+/** Runs a worker on workerd. `persist`: the folder of the databases. Default: in memory. */
 export async function startWorker(
   file: string,
   options: {
@@ -56,7 +56,7 @@ export async function startWorker(
   const { className, binding, persist, env = {}, flags = [] } = options;
   const miniflare = new Miniflare({
     modules: true,
-    script: await bundled(file),
+    script: await bundleWorker(file),
     compatibilityDate: '2026-07-01',
     compatibilityFlags: ['enable_request_signal', ...flags],
     bindings: env,

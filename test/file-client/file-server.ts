@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request for a file that the server got. */
+/** A received request for a file. */
 export interface SeenRequest {
   readonly method: string;
   readonly path: string;

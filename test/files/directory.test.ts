@@ -103,7 +103,7 @@ function watched(work: Promise<unknown>) {
   return { isOver: () => isOver, over };
 }
 
-/** A clock for which the bytes on the disk are old. */
+/** Returns a clock ahead of the times of the files on the disk. */
 async function clockAhead(): Promise<ManualClock> {
   const clock = new ManualClock();
   await clock.advance(Date.now() - clock.now() + 10_000);

@@ -62,7 +62,7 @@ it('a large file goes up and down within a bound of memory, at 60 % of the speed
     expect(await download(first.url)).toBe(SIZE);
     const { most } = await memory();
     expect(most - idle).toBeLessThan(MOST_MEMORY);
-    // Another load of the machine hits both alike: the median counts.
+    // The median of pairs, because other load of the machine slows both equally.
     const ratios: { readonly up: number; readonly down: number }[] = [];
     for (let round = 0; round < ROUNDS; round++) {
       const bareUp = await timed(() => upload(bare));

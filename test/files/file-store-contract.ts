@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FileScope, FileStore, NewFile } from '../../packages/parley/src/files/file-store.js';
 import { ManualClock } from '../../packages/parley/test/manual-clock.js';
 
-/** A store under test, and what else it has to do with. */
+/** A store under test. `close` releases its resources, if it has any. */
 export interface OpenedStore {
   readonly store: FileStore;
   close?(): Promise<void>;
@@ -213,7 +213,7 @@ export function fileStoreContract(name: string, open: OpenFileStore): void {
       expect(files).toBe(20 - refused.length);
       expect(files).toBeGreaterThan(0);
       expect(bytes).toBeLessThanOrEqual(500_000);
-      // Refused files have given their room back, and other owners have their own.
+      // Refused files use no space, and each owner has a separate limit.
       const left = Math.floor((500_000 - bytes) / 100_000);
       for (let at = 0; at < left; at++) await store.put(SCOPE, some(100_000), limits);
       await expect(store.put(SCOPE, some(100_000), limits)).rejects.toMatchObject({ code: 'RESOURCE_EXHAUSTED' });

@@ -268,7 +268,7 @@ describe('our client', () => {
     expect(proxy.cuts).toBe(cuts);
     expect(stored).toMatchObject({ filename: 'ä.bin', mediaType: 'x/y', size: large.length });
     expect(bytes.at(-1)).toBe(large.length);
-    // Bytes that had arrived are not sent again.
+    // Received bytes are not sent again.
     expect(bytes.filter((at, index) => at < (bytes[index - 1] ?? 0)).every((at) => at > 1_000_000)).toBe(true);
     const read = await fetch(`${files}/${stored.id}`);
     expect(Buffer.from(await read.arrayBuffer()).equals(large)).toBe(true);

@@ -102,7 +102,7 @@ function readTexts(result, chunks) {
   return { ...readText('text', result.text, chunks), ...streamed };
 }
 
-/** Says how a text differs from the chunks that the agent gave, joined and once. */
+/** Describes the difference of a text from the joined chunks of the agent. */
 function readText(member, text, chunks) {
   const whole = chunks.join('');
   if (text === whole) return {};
@@ -127,7 +127,7 @@ function differenceOf(text, chunks, whole) {
   return shortened(text);
 }
 
-/** Chunks that stand before the whole text: a replacing update was added to what was there. */
+/** Finds chunks before the whole text, which show that a replacing update was appended instead. */
 function chunksBefore(text, chunks, whole) {
   for (const between of ['', ' ', '\n']) {
     for (let count = 1; count <= chunks.length; count++) {

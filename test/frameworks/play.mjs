@@ -141,7 +141,7 @@ async function startAgents() {
   process.once('exit', () => child.kill('SIGKILL'));
   const died = once(child, 'exit').then(([code]) => Promise.reject(new Error(`The agents ended with ${code}`)));
   const [line] = await Promise.race([once(child.stdout, 'data'), died]);
-  // From here on their end shows itself in each case.
+  // From here on, the end of a driver fails its cases.
   died.catch(() => {});
   return { url: String(line).trim(), stop: () => child.stdin.end() };
 }

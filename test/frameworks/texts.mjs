@@ -1,4 +1,4 @@
-// Texts and files that the agents of this suite give, and that the runner expects in the hands of a framework's user.
+// Texts and files of the agents of this suite, which the runner expects in the results of each framework.
 import { createHash } from 'node:crypto';
 
 /** A long answer with paragraphs, quotes and letters beyond ASCII. */

@@ -18,7 +18,7 @@ beforeAll(async () => void (await import('../../packages/parley/src/app/middlewa
 
 type Answer = (at: number) => Authentication | Promise<Authentication>;
 
-/** A stream whose credential the authenticator is asked about once a minute. `answer` tells from the second time on. */
+/** Opens a stream whose credential is checked again each minute. `answer`: the result of later checks. */
 async function streamOf(answer: Answer, first: { readonly revoked?: AbortSignal; readonly user?: User } = {}) {
   const asked: number[] = [];
   const authenticate = (): Authentication | Promise<Authentication> => {

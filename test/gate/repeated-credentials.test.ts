@@ -57,7 +57,7 @@ const HOSTS: Readonly<Record<string, (authenticator: Authenticator) => Promise<s
   },
 };
 
-/** An authenticator that takes what it finds, such as one of an application. */
+/** An authenticator of an application, which accepts any value of a header. */
 const trusting = (name: string): Authenticator => ({
   challenges: ['Bearer'],
   authenticate: (credentials) => {

@@ -36,7 +36,7 @@ export interface GrpcWorld {
   readonly server: ReturnType<typeof createA2AServer>;
 }
 
-/** An agent that answers with its own words; `task` makes a task with an artifact. */
+/** An agent that echoes; `task` makes a task with an artifact. */
 const talker: AgentExecutor = {
   replies: 'either',
   async execute({ text }, events) {

@@ -25,7 +25,7 @@ describe('a deadline', () => {
   it.each(['0H', '0n', '0m', '1n'])('of %s has passed', async (timeout) => {
     const { port, address } = await serve();
     const headers = callHeaders('SendMessage', { 'grpc-timeout': timeout });
-    // The message never comes.
+    // The message is never sent.
     const answer = await answerOf(rawCall(rawSession(port), [], { headers, open: true }));
     expect(answer).toMatchObject({ status: STATUS.late });
     await answersOthers(address);

@@ -1,7 +1,7 @@
 import { createA2AServer } from 'parley-a2a/node';
 import { grpcBinding } from 'parley-a2a-grpc';
 
-// Tells its parent the port of gRPC, and its memory whenever it is asked: after a collection, and at its highest.
+// Reports the port of gRPC to its parent, and on request its memory: after a garbage collection, and the maximum.
 const server = createA2AServer({
   agent: {
     async execute({ text }, events) {

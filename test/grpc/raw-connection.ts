@@ -38,7 +38,7 @@ export class RawConnection {
     if (preface) this.socket.write(Buffer.concat([PREFACE, http2Frame(TYPE.settings, 0, settings)]));
   }
 
-  /** Writes a frame, whatever the rules say. */
+  /** Writes a frame, even an invalid one. */
   write(type: number, stream: number, payload: Uint8Array = Buffer.alloc(0), flags = 0): boolean {
     return this.socket.destroyed ? false : this.socket.write(http2Frame(type, stream, payload, flags));
   }

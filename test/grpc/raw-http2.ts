@@ -16,7 +16,7 @@ export const TYPE = { headers: 1, settings: 4, ping: 6, continuation: 9 } as con
 /** The flag of an answer. */
 export const ACK = 1;
 
-/** One frame of HTTP/2, whatever the rules say. */
+/** Returns an HTTP/2 frame, even an invalid one. */
 export function http2Frame(type: number, stream: number, payload: Uint8Array = Buffer.alloc(0), flags = 0): Buffer {
   const head = Buffer.alloc(9);
   head.writeUIntBE(payload.length, 0, 3);
@@ -26,10 +26,10 @@ export function http2Frame(type: number, stream: number, payload: Uint8Array = B
   return Buffer.concat([head, payload]);
 }
 
-/** The end of a call, as the frames said it. */
+/** The end of a call in the received frames. */
 export interface RawAnswer {
   readonly headers: Readonly<Record<string, unknown>>;
-  /** `grpc-status`, wherever it came. */
+  /** `grpc-status`, from headers or trailers. */
   readonly status: number | undefined;
   readonly message: string;
   readonly bytes: number;

@@ -45,7 +45,7 @@ async function servedApart(options: object = {}) {
 
 type Served = Awaited<ReturnType<typeof servedApart>>;
 
-/** A connection that takes all that it gets, and keeps nothing. */
+/** Opens a connection that reads everything and keeps nothing. */
 function greedy(port: number): RawConnection {
   const connection = new RawConnection(port, { keeps: false });
   connection.write(ANSWER.window, 0, word(0x7fffffff - 65_535));
@@ -63,7 +63,7 @@ async function taskOf({ tester }: Served, text: string): Promise<string> {
   return (value as { task: { id: string } }).task.id;
 }
 
-/** Expects that the memory has gone back to what it was. */
+/** Expects that the memory has returned to its former size. */
 async function expectBack(served: Served, before: Memory, bound: number): Promise<void> {
   await expect
     .poll(async () => (await served.memory()).used - before.used, { timeout: 15_000, interval: 200 })

@@ -11,7 +11,7 @@ import { type HttpAnswer, readAnswer } from './http-answer.js';
 
 const MAIN = fileURLToPath(new URL('hardening-server.mjs', import.meta.url));
 const RECOVERY_MS = 15_000;
-/** To collect garbage without pause would keep the server from recovering. */
+/** Interval between garbage collections in ms, so that the server has time to recover. */
 const POLL_MS = 50;
 const MIB = 1024 * 1024;
 
@@ -64,7 +64,7 @@ export class AttackedServer implements AsyncDisposable {
     const folder = await mkdtemp(join(tmpdir(), 'parley-hardening-'));
     const databaseUrl = storage === 'memory' ? 'memory:' : `sqlite:${join(folder, 'tasks.db')}`;
     const child = fork(MAIN, [JSON.stringify({ databaseUrl, ...options })], { execArgv: ['--expose-gc'] });
-    // Whatever becomes of the tests, no server outlives them.
+    // No server outlives the tests, even if they end early.
     const end = () => child.kill('SIGKILL');
     process.once('exit', end);
     child.once('exit', () => process.off('exit', end));
@@ -85,7 +85,7 @@ export class AttackedServer implements AsyncDisposable {
     return this.#ask('collect');
   }
 
-  /** The same once no connection is open. */
+  /** Returns the resources once no connection is open. */
   async idleHoldings(): Promise<Holdings> {
     for (const deadline = Date.now() + RECOVERY_MS; ; ) {
       const holdings = await this.holdings();
@@ -95,12 +95,12 @@ export class AttackedServer implements AsyncDisposable {
     }
   }
 
-  /** Lets every agent that holds go on. */
+  /** Lets all waiting agents continue. */
   async release(): Promise<void> {
     await this.#ask('release');
   }
 
-  /** Stops the process where it stands, as a machine that does too much does; `thaw` lets it go on. */
+  /** Stops the process by SIGSTOP, like an overloaded machine; `thaw` continues it. */
   freeze(): void {
     this.#process.kill('SIGSTOP');
   }
@@ -114,7 +114,7 @@ export class AttackedServer implements AsyncDisposable {
     return RawConnection.open(this.port, bytes);
   }
 
-  /** The answer to bytes on a connection of their own. */
+  /** Sends bytes on a new connection, and returns the answer. */
   async answer(bytes: string | Uint8Array, method = 'POST'): Promise<HttpAnswer> {
     using connection = await this.open(bytes);
     return (await connection.take((received) => readAnswer(received, 0, method))).answer;

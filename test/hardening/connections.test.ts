@@ -188,7 +188,7 @@ describe('many connections', () => {
       server.freeze();
       const connections: RawConnection[] = [];
       try {
-        // Beyond the queue none would come about before the server goes on.
+        // Connections beyond the accept queue open only after the server continues.
         for (let at = 0; at < 1_500; at++) connections.push(await server.open(httpJsonBytes('GET', '/tasks/none')));
       } finally {
         server.thaw();

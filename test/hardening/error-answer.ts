@@ -3,9 +3,9 @@ import { ERROR_NUMBERS } from '../../packages/parley/src/bindings/http/error-num
 import { assertNoInternals } from '../support/no-internals.js';
 import type { HttpAnswer } from './http-answer.js';
 
-/** The status codes a caller can bring about. */
+/** The status codes that a caller can cause. */
 const STATUSES = [400, 404, 405, 408, 413, 415, 421, 429, 431, 501, 505];
-/** Members with which a caller gets back what it wrote. */
+/** Members that repeat texts of the caller. */
 const ECHOES = ['id', 'metadata', 'field'];
 const INFO = 'type.googleapis.com/google.rpc.ErrorInfo';
 

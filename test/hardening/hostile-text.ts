@@ -13,7 +13,7 @@ export const HOSTILE_TEXT = [
 /** Lines as the tool or the log would write them. */
 export const FORGED_LINES = 'one\nforged: two\r\nforged: three\u2028forged: four\rforged: five';
 
-/** All that no terminal and no log may see. */
+/** Characters that must not reach a terminal or a log. */
 const UNSAFE =
   /[^\P{Cc}\n\t]|[\p{Zl}\p{Zp}\p{Bidi_Control}\u00ad\u2060-\u2064\ufeff\u{e0000}-\u{e0fff}]|[\u200b-\u200d]|[\ufe00-\ufe0f]/u;
 

@@ -89,7 +89,7 @@ function readChunks(bytes: Buffer, start: number): { content: Buffer; end: numbe
   }
 }
 
-/** All answers of a connection, in their order; fails when something is left that is no complete answer. */
+/** Returns all answers of a connection in order. Fails if the rest is no complete answer. */
 export function readAnswers(bytes: Buffer, method = 'POST'): readonly HttpAnswer[] {
   const answers: HttpAnswer[] = [];
   for (let at = 0; at < bytes.length; ) {

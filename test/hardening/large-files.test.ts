@@ -23,7 +23,7 @@ it('a file of 9.9 MB in the URL-safe alphabet costs at most twice a standard one
   const standard = messageWith('+/'.repeat(4_950_000));
   const urlSafe = messageWith('-_'.repeat(4_950_000));
   let [least, other] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
-  // The best of each counts: collections of garbage fall into any round.
+  // The minimum of all rounds, because garbage collections slow some of them.
   for (let round = 0; round < 3 || (round < 30 && other > 2 * least); round++) {
     least = Math.min(least, await costOf(standard));
     other = Math.min(other, await costOf(urlSafe));

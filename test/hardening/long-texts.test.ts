@@ -240,7 +240,7 @@ function textOf(piece: string, length: number, end: string): string {
   return piece.repeat(Math.ceil(length / piece.length)).slice(0, length) + end;
 }
 
-/** The processor time of a reading in ms: the best of a few, because collections of garbage fall into any. */
+/** Returns the CPU time of a reading in ms: the minimum of a few, because garbage collections slow some. */
 async function timeOf(read: Reading, text: string): Promise<number> {
   let best = Number.POSITIVE_INFINITY;
   for (let round = 0; round < 8 && best > LIMIT_MS; round++) {
@@ -248,7 +248,7 @@ async function timeOf(read: Reading, text: string): Promise<number> {
     try {
       await read(text);
     } catch {
-      // A refusal is an answer as well.
+      // A refusal is a valid result.
     }
     const { user, system } = process.cpuUsage(begun);
     best = Math.min(best, (user + system) / 1000);

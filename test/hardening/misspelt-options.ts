@@ -32,7 +32,7 @@ export function placesIn(value: unknown, path: readonly string[] = []): string[]
   });
 }
 
-/** A copy of the arguments with one member more, whose name is almost that of the path. */
+/** Returns a copy of the arguments with an additional member whose name is a misspelling of the path. */
 export function misspelt(value: unknown, [name = '', ...rest]: readonly string[]): never[] {
   if (rest.length === 0)
     return { ...(value as object), [`${name}x`]: (value as Record<string, unknown>)[name] } as never;

@@ -81,7 +81,7 @@ it('a request in pieces that arrives in time is served', async () => {
   expect(await connection.until(/"tasks":\[/)).toContain('200 OK');
 });
 
-// An answer could meet a request that is on its way, and its client would take it as the answer to that.
+// A client could take an answer for that to a request that it has just sent.
 it('a connection that says nothing is ended without a word', async () => {
   using connection = await server.open('');
   expect(await connection.untilEnd()).toBe('');
@@ -105,7 +105,7 @@ it.each(BINDINGS)(
       socket.pause();
       socket.write(Buffer.concat([call, call, call, call]));
     }
-    // Nothing is read until the server has let go of them all.
+    // Nothing is read until the server has closed all connections.
     await patient.mustBeAsBefore(empty, { heapMiB: 24, rssMiB: 512 });
     expect((await patient.holdings()).log.map(({ message }) => message)).toContain(
       'A peer that reads nothing was dropped',

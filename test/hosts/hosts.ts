@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 
-/** Every host that is tested, each the real thing from its npm package. */
+/** Every tested host, each from its npm package. */
 export type HostName = 'node' | 'express' | 'fastify' | 'hono' | 'next' | 'workerd' | 'deno' | 'bun';
 
 /** The start of a process. */
@@ -12,7 +12,7 @@ export interface Launch {
   readonly env?: Readonly<Record<string, string>>;
   /** Its output once it accepts connections. Default: a text with `ready`. */
   readonly ready?: RegExp;
-  /** Set where a process ends its children itself when it is asked to. */
+  /** True if the process ends its children itself on a signal. */
   readonly endsItsChildren?: boolean;
 }
 
@@ -20,7 +20,7 @@ export interface Launch {
 export interface Host extends Launch {
   /** The place of the interfaces of a mounted agent. */
   readonly interfaces: 'at the mount' | 'below the mount';
-  /** Set where the host drops all lines of `Authorization` but the first, before any handler runs. */
+  /** True if the host drops all lines of `Authorization` but the first, before any handler runs. */
   readonly dropsRepeats?: boolean;
 }
 

@@ -27,7 +27,7 @@ export class MountedAgent {
     readonly card: Body,
   ) {}
 
-  /** Reads the card that stands below the mount. */
+  /** Reads the card below the mount. */
   static async at(mount: string): Promise<MountedAgent> {
     const { body } = await new Wire('').send(`${mount}/.well-known/agent-card.json`);
     return new MountedAgent(mount, body);

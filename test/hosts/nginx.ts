@@ -4,17 +4,17 @@ import { join } from 'node:path';
 import { freePort } from '../interop/example-server.js';
 import { HostProcess } from './host-process.js';
 
-/** Below which paths nginx serves the agents of its upstream, and how. */
+/** The paths below which nginx serves the agents of its upstream, each with other settings. */
 export const ROUTES = {
-  /** Takes its prefix off, and says so. */
+  /** Removes its prefix, and sends it in a header. */
   stripping: '/a2a',
-  /** Hands paths on as they are. */
+  /** Forwards paths unchanged. */
   plain: '',
-  /** Says where it stands by the standard header only. */
+  /** Sends only the standard header `Forwarded`. */
   standard: '/rfc7239',
   /** Comes from an address that the upstream does not trust. */
   untrusted: '/untrusted',
-  /** As nginx is without any settings: HTTP/1.0 to the upstream, a new connection for each request. */
+  /** The defaults of nginx: HTTP/1.0 to the upstream, and a new connection for each request. */
   bare: '/bare',
   /** Gives up on an upstream that is silent for two seconds. */
   impatient: '/impatient',

@@ -6,7 +6,7 @@ import type { Stage } from './test-host.js';
 
 const COUNT = 4;
 
-/** Streams as they come, are cut, and go on. */
+/** Tests that streams arrive without buffering, are cut, and are resumed. */
 export function testStreams(stage: Stage): void {
   /** The agent gives a chunk only when the one before was seen: what a host holds back never comes. */
   async function seeAll(agent: BoundAgent, gate: string): Promise<Frame[]> {

@@ -21,8 +21,8 @@ const FROM = { 'x-forwarded-for': '192.0.2.1' };
 export const HELLO = { parameters: { 'A2A-Version': '1.0' } };
 
 /**
- * An agent that works until it is told to stop. `long` makes a long task, `endless` a long stream, and `out` is out of
- * its own resources.
+ * An agent that works until it is told to stop. `long` makes a long task, `endless` a long stream, and `out` fails
+ * with RESOURCE_EXHAUSTED.
  */
 const agent: AgentExecutor = {
   replies: 'either',
@@ -132,7 +132,7 @@ export function refusalOf({ error }: RpcAnswer): Refusal {
 export const send = (world: World, text: string, more: object = {}, headers: object = {}) =>
   call(world, 'SendMessage', { message: message(text, more), configuration: { returnImmediately: true } }, headers);
 
-/** Sends the same message so often, and gives the last answer. */
+/** Sends the same message `times` times, and returns the last answer. */
 export async function repeated(times: number, sending: () => Promise<RpcAnswer>): Promise<Refusal> {
   for (let sent = 1; sent < times; sent++) await sending();
   return refusalOf(await sending());

@@ -128,7 +128,7 @@ describe('the rate of an address', () => {
     const { url, call, statuses } = await limited({ rateLimit, authenticator });
     expect(await statuses(5, () => call({ ...from('192.0.2.1'), ...token('eve') }))).toEqual([401, 401, 401, 429, 429]);
     expect(authenticated).toBe(3);
-    // The head alone is refused: the body never arrives.
+    // The request is refused after its head, because the body is never sent.
     const head = 'POST / HTTP/1.1\r\nhost: localhost\r\nx-forwarded-for: 192.0.2.1\r\ncontent-length: 1000000\r\n\r\n';
     using connection = await RawConnection.open(Number(new URL(url).port), head);
     expect(await connection.until(/HTTP\/1.1 429/)).toContain('429');

@@ -54,7 +54,7 @@ function requestOf(method: string, lines: readonly string[]): string {
 
 const REAL = 'X-Forwarded-For: 203.0.113.9';
 
-/** Header lines of a request that comes from a trusted proxy, and tell no client. */
+/** Header lines of a trusted proxy that do not name a client. */
 const UNTOLD: readonly (readonly [string, readonly string[]])[] = [
   ['unknown', ['Forwarded: for=unknown']],
   ['an obfuscated name', ['Forwarded: for=_hidden']],

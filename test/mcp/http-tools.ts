@@ -6,7 +6,7 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { toolsServer } from './tools-server-tools.mjs';
 
-/** The server of `toolsServer` over streamable HTTP. `forget` makes it forget its sessions, as a restart does. */
+/** The server of `toolsServer` over streamable HTTP. `forget` drops its sessions, like a restart. */
 export class HttpTools implements AsyncDisposable {
   readonly #sessions = new Map<string, StreamableHTTPServerTransport>();
   readonly #server = createServer(async (request, response) => {

@@ -10,7 +10,7 @@ import { PARLEY, RunningParley } from '../cli/parley.js';
 
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
-/** An agent whose first word of a message chooses its reaction. Tells of turns that began and that were canceled. */
+/** An agent whose reaction the first word of a message selects. Records started and canceled turns. */
 export class SkilledAgent implements AsyncDisposable {
   readonly told = new EventEmitter();
   readonly server: ReturnType<typeof createA2AServer>;
@@ -98,7 +98,7 @@ export class SkilledAgent implements AsyncDisposable {
   }
 }
 
-/** The way of a test to the tools. */
+/** The MCP client of a test. */
 export interface ToolClient extends AsyncDisposable {
   readonly client: Client;
   call(message: string, more?: object, options?: Parameters<Client['callTool']>[2]): Promise<CallToolResult>;

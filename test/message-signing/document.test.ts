@@ -2,7 +2,7 @@ import { createHash, createPublicKey, verify } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 
-// Another implementation, of the page alone: modules of Node.js only.
+// An independent implementation of the page, with modules of Node.js only.
 const page = await readFile(new URL('../../docs/message-signing-extension.md', import.meta.url), 'utf8');
 const example = page.slice(page.indexOf('### Example'), page.indexOf('## Encrypted parts'));
 const [text = '', header = ''] = [...example.matchAll(/```json\n(.+)\n```/g)].map(([, block]) => block);

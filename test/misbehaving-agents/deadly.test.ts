@@ -85,7 +85,7 @@ describe('an agent that takes its process with it', () => {
       const [killer = ''] = await bad2.begunWith(name);
       expect(await settled(bad2, killer)).toEqual(['FAILED', CANNOT_RESUME]);
       expect((await bad2.task(killer)).artifacts).toEqual([{ artifactId: 'a1', parts: [{ text: 'attempt 1' }] }]);
-      // It asked in its second attempt, and the message that had waited, whose turn had never begun, was the answer.
+      // The second attempt asked for input, and the waiting message was the answer.
       const answered = async () => saysOf(await again2.task(resumes.id));
       await expect.poll(answered, { timeout: 15_000 }).toBe('answered');
       expect(await settled(again2, resumes.id)).toEqual(['COMPLETED', 'answered']);

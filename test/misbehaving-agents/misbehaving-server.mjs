@@ -68,7 +68,7 @@ const commands = {
     return { listeners: process.listenerCount('uncaughtException') };
   },
 };
-// A test that dies takes its server along.
+// Ends with its parent.
 process.on('disconnect', () => process.exit());
 process.on('message', async ({ id, command }) => process.send({ id, answer: await commands[command]() }));
 

@@ -3,7 +3,7 @@ import { Caller, saysOf, stateOf } from './caller.js';
 
 const CLIENTS = 2;
 
-/** Callers of the agent that behaves, at it all the time: whatever goes on beside it, they get what they asked for. */
+/** Callers of the well-behaved agent. Their calls must succeed all the time, beside any misbehaving agent. */
 export class Neighbour {
   readonly latencies: number[] = [];
   readonly #caller: Caller;
@@ -16,7 +16,7 @@ export class Neighbour {
     this.#running.catch(() => {});
   }
 
-  /** Stops, and fails if anything was not as it should be. */
+  /** Stops the calls. Throws if an answer was wrong. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#running;

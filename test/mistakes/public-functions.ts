@@ -43,7 +43,7 @@ const MADE = new Set([
   ...['RedisStorage', 'SchemeCredentials', 'ScopedTasks', 'SqliteStorage', 'TaskBuilder', 'TaskStream'],
 ]);
 
-/** Functions that give an answer about every value, such as false for what is none, or fill in what is missing. */
+/** Functions that accept every value: they return false for an invalid one, or fill in missing members. */
 const TOTAL = new Set([
   ...[
     'canCheckAddresses',

@@ -1,11 +1,11 @@
-"""Two checks of schemathesis with what the protocol says besides; they stand in for those that schemathesis.toml excludes."""
+"""Two checks of schemathesis with further rules of the protocol. They replace those that schemathesis.toml excludes."""
 
 import re
 
 import schemathesis
 from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
 
-# What a request meets on the server, and no schema can tell.
+# Refusals that depend on the state of the server, and not on the schema.
 STATES = {"TASK_NOT_CANCELABLE", "UNSUPPORTED_OPERATION", "TASK_NOT_FOUND"}
 NUMBERS = {-32001, -32002, -32004}
 FIELDS = {"pageToken", "message.contextId", "message.taskId"}

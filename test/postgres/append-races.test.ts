@@ -29,7 +29,7 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]();
 });
 
-/** Resolves when so many statements wait for a lock. */
+/** Resolves when at least `count` statements wait for a lock. */
 async function untilBlocked(count = 1): Promise<void> {
   for (;;) {
     const { rows } = await other.query(`SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'`);
@@ -38,7 +38,7 @@ async function untilBlocked(count = 1): Promise<void> {
 }
 
 describe('an append that waited for another transaction', () => {
-  it('makes a queue due whose configuration came meanwhile', async () => {
+  it('makes a queue due if its configuration was added meanwhile', async () => {
     const play = await TaskPlay.begin({ storage, clock: new StorageClock() }, 't1');
     await other.query('BEGIN');
     await other.query(`UPDATE parley.task SET pushes = true WHERE id = 't1'`);
@@ -52,7 +52,7 @@ describe('an append that waited for another transaction', () => {
     expect(claims.map(({ configId, records }) => [configId, records.map(({ seq }) => seq)])).toEqual([['c', [2]]]);
   });
 
-  it('removes a turn that was accepted meanwhile, if it ends the task', async () => {
+  it('removes a turn that was accepted meanwhile if it ends the task', async () => {
     const play = await TaskPlay.begin({ storage, clock: new StorageClock() }, 't2');
     await other.query('BEGIN');
     await other.query(`UPDATE parley.task SET turns = 2, queued = 2 WHERE id = 't2'`);
@@ -70,8 +70,8 @@ describe('an append that waited for another transaction', () => {
   });
 });
 
-describe('a request to cancel a turn that writes on', () => {
-  it('is decided once, though a record comes between', async () => {
+describe('a request to cancel a turn that keeps writing', () => {
+  it('is decided once, even if a record is appended meanwhile', async () => {
     const play = await TaskPlay.begin({ storage, clock: new StorageClock() }, 't6');
     await other.query('BEGIN');
     await other.query(`SELECT FROM parley.task WHERE id = 't6' FOR UPDATE`);
@@ -91,8 +91,8 @@ describe('a request to cancel a turn that writes on', () => {
 });
 
 describe('a process of an earlier version', () => {
-  // Its statements write no version of the task.
-  it('adds a turn, and the holder of the turn before sees it', async () => {
+  // Its statements do not write the version of the task.
+  it('adds a turn, and the holder of the earlier turn takes it into account', async () => {
     const play = await TaskPlay.begin({ storage, clock: new StorageClock() }, 't4');
     await play.write(['TASK_STATE_WORKING']);
     await other.query(`WITH t AS (UPDATE parley.task SET turns = 2, queued = 2 WHERE id = 't4' RETURNING *)
@@ -117,7 +117,7 @@ describe('a process of an earlier version', () => {
 describe('a message to an idle task', () => {
   const claim = LEASE;
 
-  it('is refused as busy or ended if that was committed while it waited, and leaves no key', async () => {
+  it('is refused if the task ended while it waited, and stores no key', async () => {
     const idempotency = { key: 'k', digest: 'd', ttlMs: 60_000 };
     await storage.create(ALICE, newTask({ storage, clock: new StorageClock() }, 't3'));
     await other.query('BEGIN');

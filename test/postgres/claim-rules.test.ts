@@ -10,7 +10,7 @@ import { StorageClock } from '../contract/storage/tested-storage.js';
 import { PostgresServer } from '../support/servers/postgres-server.js';
 import { clockedStorage } from './contract-storage.js';
 
-// The statement that claims turns has a condition of its own, so that it looks at the turns that may be free only.
+// The statement that claims turns has its own condition, so that it only reads turns that may be free.
 
 const TASK = { scope: ALICE, id: 't' };
 const TURNS = 3;

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-/** Runs a change of the queues of a task in a transaction, and begins an append that waits for it. */
+/** Changes the queues of a task in a transaction, while an append waits for it. Returns the claimed records. */
 async function besideAppend(sql: string, pushConfig?: typeof CONFIG) {
   const url = await server.newDatabase();
   const storage = await PostgresStorage.open({ url, clock: systemClock, logger: new CapturingLogger() });
@@ -52,19 +52,19 @@ async function waiting(client: pg.Client): Promise<void> {
   }
 }
 
-it('a record makes a queue due again whose last record was settled meanwhile', async () => {
+it('a record makes a queue due again if its last record was settled meanwhile', async () => {
   const settled = 'UPDATE parley.push_config SET position = 1, due = NULL, node = NULL, lease_end = NULL';
   expect(await besideAppend(settled, CONFIG)).toEqual([{ configId: 'hook', seqs: [2] }]);
 });
 
-it('a record makes a queue due whose configuration was added meanwhile', async () => {
+it('a record makes a queue due if its configuration was added meanwhile', async () => {
   const added = `WITH t AS (UPDATE parley.task SET pushes = true RETURNING pk, part, agent)
     INSERT INTO parley.push_config (task, part, agent, place, id, config, position, attempts, epoch)
     SELECT pk, part, agent, 1, 'hook', '{"id":"hook","url":"https://example.com/hook","taskId":"t1"}', 1, 0, 1 FROM t`;
   expect(await besideAppend(added)).toEqual([{ configId: 'hook', seqs: [2] }]);
 });
 
-it('a message waits for the write of its key by another process, and gets the outcome', async () => {
+it('a message waits while another process writes its key, and gets the stored outcome', async () => {
   const url = await server.newDatabase();
   const storage = await PostgresStorage.open({ url, clock: systemClock, logger: new CapturingLogger() });
   const other = new pg.Client({ connectionString: url });

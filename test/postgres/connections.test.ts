@@ -26,7 +26,7 @@ async function connect(options: Partial<PostgresOptions> = {}): Promise<Postgres
   return connections;
 }
 
-/** The error of a call, and its duration. */
+/** Returns the error of a call that must fail. */
 async function failure(call: Promise<unknown>): Promise<PostgresError> {
   return call.then(
     () => Promise.reject(new Error('The call succeeded')),
@@ -46,7 +46,7 @@ async function until(call: () => Promise<unknown>): Promise<void> {
 }
 
 describe('the connections', () => {
-  it('give numbers of 64 bits as numbers', async () => {
+  it('return 64-bit integers as numbers', async () => {
     const connections = await connect();
     const rows = await connections.query({
       text: 'SELECT $1::bigint AS one, $2::bigint[] AS many',
@@ -55,7 +55,7 @@ describe('the connections', () => {
     expect(rows).toEqual([{ one: 7, many: [1, 2] }]);
   });
 
-  it('tell a refused statement from a lost connection', async () => {
+  it('distinguish a refused statement from a lost connection', async () => {
     const connections = await connect();
     expect(await failure(connections.query({ text: 'SELECT 1/0' }))).toMatchObject({
       name: 'StorageError',
@@ -68,14 +68,14 @@ describe('the connections', () => {
     await until(() => connections.query({ text: 'SELECT 1' }));
   });
 
-  it('end a statement that takes too long, and go on', async () => {
+  it('cancel a statement that takes too long, and run the next one', async () => {
     const connections = await connect({ statementTimeoutMs: 200, poolSize: 1 });
     const slow = connections.query({ text: 'SELECT pg_sleep(60)' });
     expect(await failure(slow)).toMatchObject({ written: 'no', sqlState: '57014' });
     expect(await connections.query({ text: 'SELECT 1 AS one' })).toEqual([{ one: 1 }]);
   });
 
-  it('say that all of them are in use', async () => {
+  it('name the reason if all of them are in use', async () => {
     const connections = await connect({ poolSize: 1, connectTimeoutMs: 100 });
     const slow = connections.query({ text: 'SELECT pg_sleep(0.5)' });
     const { message, isOutage } = await failure(connections.query({ text: 'SELECT 1' }));
@@ -84,7 +84,7 @@ describe('the connections', () => {
     await slow;
   });
 
-  it('write all or nothing of a transaction', async () => {
+  it('commit all or nothing of a transaction', async () => {
     const connections = await connect({ url: await server.newDatabase() });
     await connections.query({ text: 'CREATE TABLE t (n integer)' });
     const failing = connections.transaction(async (session) => {
@@ -97,7 +97,7 @@ describe('the connections', () => {
     expect(await connections.query({ text: 'SELECT n FROM t' })).toEqual([{ n: 2 }]);
   });
 
-  it('repeat a transaction that met another one', async () => {
+  it('repeat a transaction after a conflict with another one', async () => {
     const connections = await connect({ url: await server.newDatabase() });
     await connections.query({ text: 'CREATE TABLE t (id integer PRIMARY KEY, n integer)' });
     await connections.query({ text: 'INSERT INTO t VALUES (1, 0), (2, 0)' });
@@ -112,7 +112,7 @@ describe('the connections', () => {
         await both.promise;
         await session.query({ text, values: [second] });
       });
-    // The server notices the deadlock after a second.
+    // By default, the server detects a deadlock after a second.
     await connections.query({ text: "ALTER SYSTEM SET deadlock_timeout = '20ms'" });
     await connections.query({ text: 'SELECT pg_reload_conf()' });
     await Promise.all([add(1, 2), add(2, 1)]);
@@ -127,7 +127,7 @@ describe('an outage', () => {
     const connections = await connect({ url: own.url });
     await connections.query({ text: 'SELECT 1' });
     await own.kill();
-    const { message, written } = await failure(until2(connections));
+    const { message, written } = await failure(untilRefused(connections));
     expect(message).toMatch(/no server listens there|closed the connection/);
     expect(written).toBe('no');
     await own.startAgain();
@@ -149,7 +149,7 @@ describe('an outage', () => {
     await until(() => connections.query({ text: 'SELECT 1' }));
   });
 
-  it('frees the locks of a process that froze in the middle of a transaction', async () => {
+  it('of a process frozen within a transaction: its locks are released', async () => {
     const url = await server.newDatabase();
     const [frozen, other] = [await connect({ url, statementTimeoutMs: 300 }), await connect({ url })];
     await other.query({ text: 'CREATE TABLE t (n integer)' });
@@ -171,7 +171,7 @@ describe('an outage', () => {
 });
 
 describe('the schema', () => {
-  it('is made once by processes that start together', async () => {
+  it('is created once by processes that start together', async () => {
     const url = await server.newDatabase();
     const all = await Promise.all(Array.from({ length: 8 }, () => connect({ url, poolSize: 2 })));
     const results = await Promise.all(all.map((connections) => migrate(connections)));
@@ -179,7 +179,7 @@ describe('the schema', () => {
     expect(await changesIn(all[0] as PostgresConnections, 'parley')).toEqual(SCHEMA_CHANGES.map(({ name }) => name));
   });
 
-  it('gets what a newer version adds, and then refuses an older version', async () => {
+  it('is migrated by a newer version, and then refused by an older one', async () => {
     const connections = await connect({ url: await server.newDatabase() });
     await migrate(connections);
     const added = { name: '9999', statements: ({ schema }: { schema: string }) => [`CREATE TABLE ${schema}.more ()`] };
@@ -190,7 +190,7 @@ describe('the schema', () => {
     await expect(migrate(connections)).rejects.toThrow(/newer version has changed the schema "parley" \(9999\)/);
   });
 
-  it('keeps nothing of a change that fails', async () => {
+  it('is rolled back if a change fails', async () => {
     const connections = await connect({ url: await server.newDatabase() });
     const broken = { name: '9999', statements: () => ['CREATE TABLE nowhere.more ()'] };
     await expect(migrate(connections, [...SCHEMA_CHANGES, broken])).rejects.toThrow(/nowhere/);
@@ -198,7 +198,7 @@ describe('the schema', () => {
     await migrate(connections);
   });
 
-  it('does not touch the tables of something else', async () => {
+  it('is not created beside tables of another program', async () => {
     const connections = await connect({ url: await server.newDatabase(), schema: 'public' });
     await connections.query({ text: 'CREATE TABLE task (n integer)' });
     await expect(migrate(connections)).rejects.toThrow(/has tables of something else \(task\): name another schema/);
@@ -208,7 +208,7 @@ describe('the schema', () => {
 describe('the options', () => {
   const plan = (url: string, options: Partial<PostgresOptions> = {}) => postgresPlan({ url, ...options });
 
-  it('come from the url too, and those of the call count more', () => {
+  it('override the parameters of the url', () => {
     const { connection, ...rest } = plan(
       'postgres://me:pass@db.example/a2a?durability=process&poolSize=3&schema=one&sslmode=require',
       { schema: 'two' },
@@ -229,7 +229,7 @@ describe('the options', () => {
     expect(() => plan(url)).not.toThrow(/s3cret/);
   });
 
-  it('a wrong password or database is named, and the password is not', async () => {
+  it('an error names a missing database, and not the password', async () => {
     const connections = await connect({ url: server.urlOf('missing').replace('//postgres@', '//postgres:s3cret@') });
     const { message } = await failure(connections.query({ text: 'SELECT 1' }));
     expect(message).toMatch(/there is no such database: create it/);
@@ -237,8 +237,8 @@ describe('the options', () => {
   });
 });
 
-/** A call until one fails: the server is told to end, and its last answers may still come. */
-async function until2(connections: PostgresConnections): Promise<void> {
+/** Repeats a call until one fails before it is sent: a killed server may still answer a few. */
+async function untilRefused(connections: PostgresConnections): Promise<void> {
   for (;;) {
     try {
       await connections.query({ text: 'SELECT 1' });

@@ -20,7 +20,7 @@ const TABLES = [
   'owner_block',
 ];
 
-/** A storage on an empty database that lives by the clock of a test. */
+/** A storage on an empty database that uses the clock of a test. */
 export async function clockedStorage(
   url: string,
   clock: Clock,
@@ -31,7 +31,7 @@ export async function clockedStorage(
   const admin = new pg.Client({ connectionString: url });
   admin.on('error', () => {});
   await admin.connect();
-  // The tables are small: to delete rows takes less time than to truncate the files of many partitions.
+  // The tables are small, so deleting rows is faster than truncating the files of many partitions.
   await admin.query(`CREATE TABLE IF NOT EXISTS parley.test_clock (ms bigint);
     DELETE FROM parley.test_clock;
     INSERT INTO parley.test_clock VALUES (${clock.now()});
@@ -41,7 +41,7 @@ export async function clockedStorage(
   let shown = clock.now();
   const running = new Set<Promise<unknown>>();
   let gate: Promise<void> = Promise.resolve();
-  /** Calls of one moment run side by side. Those of a later moment wait for them. */
+  /** Calls at the same time of the clock run concurrently. Calls at a later time wait for them. */
   const atTime = (time: number): Promise<void> => {
     gate = gate.then(async () => {
       if (shown === time) return;

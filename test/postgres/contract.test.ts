@@ -9,7 +9,7 @@ import { turnContextContract } from '../contract/turn-context-contract.js';
 import { PostgresServer } from '../support/servers/postgres-server.js';
 import { clockedStorage } from './contract-storage.js';
 
-/** A statement takes longer the more partitions its table has. */
+/** Partitions make statements slower, so the short form has few. */
 const PARTITIONS = process.env.TEST_LONG === undefined ? 4 : 16;
 
 let server: PostgresServer;

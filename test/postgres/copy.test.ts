@@ -57,7 +57,7 @@ describe('a copy from PostgreSQL', () => {
     await storage.close();
   });
 
-  it('brings all tasks back into SQLite', async () => {
+  it('writes all tasks back to SQLite', async () => {
     const [first, between, last] = [await sqlite(), await postgres(), await sqlite()];
     const storage = await first.open();
     const scope = { agent: '/', tenant: 'tenant', owner: 'ada\u0000' };

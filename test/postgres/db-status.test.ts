@@ -31,7 +31,7 @@ it.each(['', '?partitions=4'])('parley db migrate and db status work on PostgreS
   await storage.accept(acceptance(said('m'), { id: 'waits', contextId: 'c', status }, { pushConfig }));
   await storage.create(ALICE, { id: 'done', contextId: 'c', status: { ...status, state: 'TASK_STATE_COMPLETED' } });
 
-  // Servers go on meanwhile.
+  // Servers keep the database in use meanwhile.
   const found = await parleyJson(['db', 'status', ...database]);
   expect(found).toMatchObject({
     database: expect.stringMatching(/^127\.0\.0\.1:\d+\/test_\d+$/),
@@ -53,7 +53,7 @@ it.each(['', '?partitions=4'])('parley db migrate and db status work on PostgreS
   expect(stdout).toMatch(/Ended leases: 1, the oldest for \d+ s\n/);
 });
 
-it('parley db vacuum says that it is for files', async () => {
+it('parley db vacuum refuses a url that is not of a file', async () => {
   const { code, stderr } = await parley(['db', 'vacuum', '--database', await server.newDatabase()]);
   expect(code).toBe(2);
   expect(stderr).toContain('works on files');

@@ -99,7 +99,7 @@ async function stored(): Promise<DeliveryHead> {
   };
 }
 
-it('a settlement writes what the rule says', async () => {
+it('a settlement writes the queue as the rule says', async () => {
   await fc.assert(
     fc.asyncProperty(anyHead, fc.integer({ min: 1, max: 3 }), anyOutcome, async (head, epoch, outcome) => {
       await put(head);
@@ -112,7 +112,7 @@ it('a settlement writes what the rule says', async () => {
   );
 });
 
-it('a claim takes the queues that the rule allows, and writes what it says', async () => {
+it('a claim takes the queues that the rule allows, and writes them as it says', async () => {
   await fc.assert(
     fc.asyncProperty(anyHead, async (head) => {
       await put(head);

@@ -12,10 +12,10 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-ownerDataContract('PostgreSQL', () => opened());
-ownerDataContract('PostgreSQL with 4 partitions', () => opened({ partitions: 4 }));
+ownerDataContract('PostgreSQL', () => newDatabase());
+ownerDataContract('PostgreSQL with 4 partitions', () => newDatabase({ partitions: 4 }));
 
-async function opened(options: { readonly partitions?: number } = {}) {
+async function newDatabase(options: { readonly partitions?: number } = {}) {
   const url = await server.newDatabase();
   return {
     open: () =>

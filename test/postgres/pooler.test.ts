@@ -29,7 +29,7 @@ describe('behind a transaction pooler', () => {
     contract((clock, options) => clockedStorage(url, clock, options));
   }
 
-  it('processes that start together make the tables once', async () => {
+  it('processes that start together create the tables once', async () => {
     const fresh = await pooledUrl();
     const opening = Array.from({ length: 6 }, () => openPostgresStorage({ url: fresh, logger: silentLogger }));
     const storages = await Promise.all(opening);
@@ -59,9 +59,9 @@ describe('behind a transaction pooler', () => {
 
 const IGNORED = 'ignore_startup_parameters = statement_timeout,idle_in_transaction_session_timeout,options';
 
-describe('a pooler that a url does not name', () => {
-  /** Opens a storage through a pooler with these settings. Returns the error, and what the log says until `ends`. */
-  async function opened(more: readonly string[], options: (url: string) => object = () => ({})) {
+describe('a pooler without the option for it', () => {
+  /** Opens a storage through a pooler with these settings. Returns its error and its log. */
+  async function openThrough(more: readonly string[], options: (url: string) => object = () => ({})) {
     await using strict = await PgbouncerServer.start(server.port, more);
     const logged: string[] = [];
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -86,21 +86,21 @@ describe('a pooler that a url does not name', () => {
     ['refuses settings, with sessions', ['pool_mode = session']],
     ['drops settings', [IGNORED]],
     ['drops settings, with sessions', [IGNORED, 'pool_mode = session']],
-  ])('that %s is an error with the option to set', async (_what, more) => {
-    const { error } = await opened(more);
+  ])('that %s: the error names the option to set', async (_what, more) => {
+    const { error } = await openThrough(more);
     expect(error).toMatch(/^StorageError: PostgreSQL at \S+: a pooler .*: add pooled=transaction to the url/);
   });
 
   it.each([
     ['refuses settings', []],
     ['drops settings', [IGNORED]],
-  ])('and that %s on the way of wake-ups is a warning with the option', async (_what, more) => {
-    const { error, logged } = await opened(more, (url) => ({ listenUrl: url, pooled: 'transaction' }));
+  ])('that %s of the listening connection: a warning names the option', async (_what, more) => {
+    const { error, logged } = await openThrough(more, (url) => ({ listenUrl: url, pooled: 'transaction' }));
     expect(error).toBeUndefined();
     expect(logged[0]).toMatch(/^wake-ups of other processes do not arrive.*a pooler .*listenUrl/);
   });
 
-  it('that has too few places says which options count', async () => {
+  it('that has too few connections: the error names the options to change', async () => {
     const settings = ['max_client_conn = 2', 'default_pool_size = 1', 'query_wait_timeout = 1'];
     await using small = await PgbouncerServer.start(server.port, settings);
     const fresh = small.urlOf(new URL(await server.newDatabase()).pathname.slice(1), '');

@@ -22,7 +22,7 @@ beforeEach(async () => {
   return () => storage.close();
 });
 
-/** Statements that a call sends to the server. */
+/** Returns the names of the statements that a call sends to the server. */
 async function statementsOf(call: () => Promise<unknown>): Promise<readonly string[]> {
   const spy = vi.spyOn(pg.Client.prototype, 'query');
   try {

@@ -6,7 +6,7 @@ import { StorageClock } from '../contract/storage/tested-storage.js';
 import { PostgresServer } from '../support/servers/postgres-server.js';
 import { clockedStorage } from './contract-storage.js';
 
-// The statements of a sweep choose the logs and tasks by themselves, so that they read no row that stays.
+// The statements of a sweep select the logs and tasks themselves, so that they read no row that is kept.
 
 const server = await PostgresServer.start('fsync=off');
 const url = await server.newDatabase();

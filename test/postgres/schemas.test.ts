@@ -34,7 +34,7 @@ it('each change of the schema has its fixtures', () => {
   expect(readdirSync(FOLDER).sort()).toEqual(NAMES.flatMap((name) => [`${name}-rows.sql`, `${name}.sql`]));
 });
 
-it.each(NAMES)('a schema up to change %s keeps all that it has, and becomes as a new one', async (name) => {
+it.each(NAMES)('a schema up to change %s keeps its rows, and becomes equal to a new one', async (name) => {
   const url = await server.newDatabase();
   const changes = NAMES.slice(0, NAMES.indexOf(name) + 1).map((each) => `${each}.sql`);
   await query(url, async (client) => {

@@ -26,7 +26,7 @@ async function admin(url: string, sql: string): Promise<void> {
   await client.end();
 }
 
-/** Calls until the call succeeds. */
+/** Repeats a call until it succeeds. */
 async function until<R>(call: () => Promise<R>): Promise<R> {
   for (;;) {
     try {
@@ -37,38 +37,41 @@ async function until<R>(call: () => Promise<R>): Promise<R> {
   }
 }
 
-describe('a server that is used', () => {
-  it.each(['killed and started again', 'frozen and thawed'])('can be %s: what was answered stays', async (fault) => {
-    await using own = await PostgresServer.start();
-    const options = { url: own.url, connectTimeoutMs: 500, statementTimeoutMs: 500, logger: silentLogger };
-    await using servers = await TwoServers.start([
-      await openPostgresStorage(options),
-      await openPostgresStorage(options),
-    ]);
-    const [one, two] = servers.clients;
-    if (one === undefined || two === undefined) throw new Error('Two servers have two clients');
-    const before = await one.sendMessage({ message: said('before') });
-    const waiting = await one.sendMessage({ message: said('wait'), configuration: { returnImmediately: true } });
-    if (!(before.task !== undefined && waiting.task !== undefined)) throw new Error('The agent answers with tasks');
-    const stream = two.subscribeToTask(waiting.task.id);
-    // A subscription that begins after the fault may find the task ended.
-    await stream.next();
-    const states = statesOf(stream);
-    if (fault === 'frozen and thawed') own.freeze();
-    else await own.kill();
-    const refused = two.getTask({ id: before.task.id }, { retries: 0 } as object);
-    await expect(refused).rejects.toThrow();
-    if (fault === 'frozen and thawed') own.thaw();
-    else await own.startAgain();
-    expect(await until(() => two.getTask({ id: before.task.id }))).toMatchObject({ status: before.task.status });
-    servers.open();
-    expect((await states).at(-1)).toBe('TASK_STATE_COMPLETED');
-    expect(await one.sendMessage({ message: said('after') })).toMatchObject({
-      task: { status: { state: 'TASK_STATE_COMPLETED' } },
-    });
-  });
+describe('a server in use', () => {
+  it.each(['killed and started again', 'frozen and thawed'])(
+    'can be %s: acknowledged writes are kept',
+    async (fault) => {
+      await using own = await PostgresServer.start();
+      const options = { url: own.url, connectTimeoutMs: 500, statementTimeoutMs: 500, logger: silentLogger };
+      await using servers = await TwoServers.start([
+        await openPostgresStorage(options),
+        await openPostgresStorage(options),
+      ]);
+      const [one, two] = servers.clients;
+      if (one === undefined || two === undefined) throw new Error('Two servers have two clients');
+      const before = await one.sendMessage({ message: said('before') });
+      const waiting = await one.sendMessage({ message: said('wait'), configuration: { returnImmediately: true } });
+      if (!(before.task !== undefined && waiting.task !== undefined)) throw new Error('The agent answers with tasks');
+      const stream = two.subscribeToTask(waiting.task.id);
+      // A subscription that begins after the fault may find the task ended.
+      await stream.next();
+      const states = statesOf(stream);
+      if (fault === 'frozen and thawed') own.freeze();
+      else await own.kill();
+      const refused = two.getTask({ id: before.task.id }, { retries: 0 } as object);
+      await expect(refused).rejects.toThrow();
+      if (fault === 'frozen and thawed') own.thaw();
+      else await own.startAgain();
+      expect(await until(() => two.getTask({ id: before.task.id }))).toMatchObject({ status: before.task.status });
+      servers.open();
+      expect((await states).at(-1)).toBe('TASK_STATE_COMPLETED');
+      expect(await one.sendMessage({ message: said('after') })).toMatchObject({
+        task: { status: { state: 'TASK_STATE_COMPLETED' } },
+      });
+    },
+  );
 
-  it('tells of a database that takes no writes, reads from it, and goes on when it takes them again', async () => {
+  it('with a read-only database names the fault, answers reads, and accepts writes once they are allowed again', async () => {
     const url = await server.newDatabase();
     const logger = new CapturingLogger();
     const storage = await openPostgresStorage({ url, logger });
@@ -94,10 +97,10 @@ describe('a server that is used', () => {
 });
 
 describe('a failover', () => {
-  it('leads to the new primary by the same address, also if the old one goes on without writes', async () => {
+  it('connects to the new primary at the same address, even if the old one still answers reads', async () => {
     await using old = await PostgresServer.start();
     await using fresh = await PostgresServer.start();
-    // The new primary has the tables. A real one has the tasks as well.
+    // The new primary gets the tables. A real one would have the tasks too.
     await (await openPostgresStorage({ url: fresh.url, logger: silentLogger })).close();
     let target = old.port;
     const address = createServer((socket) => {
@@ -120,7 +123,7 @@ describe('a failover', () => {
     await admin(old.url, 'ALTER SYSTEM SET default_transaction_read_only = on');
     await admin(old.url, 'SELECT pg_reload_conf()');
     expect(await until(() => create('after'))).toBe(true);
-    // No connection shows the old primary any more.
+    // No connection leads to the old primary any more.
     expect((await reads()).map((stored) => stored?.task.id)).toEqual(Array.from({ length: 30 }, () => 'after'));
     const told = () => logger.lines.map(({ message }) => message).join('\n');
     await expect.poll(told, { timeout: 30_000 }).toMatch(/wake-ups .* arrive again/);
@@ -130,7 +133,7 @@ describe('a failover', () => {
 });
 
 describe('at the start', () => {
-  it('a server that forgets commits is refused, unless the url relaxes the promise', async () => {
+  it('a server with fsync=off is refused, unless the url lowers the durability', async () => {
     await using own = await PostgresServer.start('fsync=off');
     await expect(openStorage(own.url, { logger: silentLogger, backends: BACKENDS })).rejects.toThrow(
       /fsync is off, so that tasks do not survive a loss of power: set it on, or add \?durability=process/,
@@ -144,19 +147,19 @@ describe('at the start', () => {
     await storage.close();
   });
 
-  it('commits wait for the disk also where the database says otherwise', async () => {
+  it('commits wait for the disk even if the database turns that off', async () => {
     const url = await server.newDatabase();
     await admin(server.url, `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET synchronous_commit = off`);
     const storage = await openStorage(url, { logger: silentLogger, backends: BACKENDS });
     expect(storage.durability).toBe('power-loss');
     await storage.close();
-    // A pooler takes no setting.
+    // Through a pooler, the storage cannot change the setting.
     await expect(
       openStorage(`${url}?pooled=transaction`, { logger: silentLogger, backends: BACKENDS }),
     ).rejects.toThrow(/synchronous_commit is off for this user/);
   });
 
-  it('a server that is away is an error with a plain reason', async () => {
+  it('an unreachable server is an error with its reason and without the password', async () => {
     const away = 'postgres://me:s3cret@127.0.0.1:1/a2a';
     const expected = { name: 'StorageError', message: 'PostgreSQL at 127.0.0.1:1/a2a: no server listens there' };
     await expect(openStorage(away, { logger: silentLogger, backends: BACKENDS })).rejects.toMatchObject(expected);
@@ -164,7 +167,7 @@ describe('at the start', () => {
 });
 
 describe('TLS', () => {
-  it('checks the server, unless the url says no', async () => {
+  it('verifies the certificate of the server, unless the url turns that off', async () => {
     await using own = await PostgresServer.start();
     const ca = await own.offerTls();
     const open = async (url: string, tls?: { readonly ca: string }) => {
@@ -182,7 +185,7 @@ describe('TLS', () => {
     );
   });
 
-  it('that the server does not offer is named', async () => {
+  it('is named in the error if the server does not offer it', async () => {
     await expect(
       openStorage(`${server.url}?sslmode=require`, { logger: silentLogger, backends: BACKENDS }),
     ).rejects.toThrow(/it offers no TLS: remove sslmode/);

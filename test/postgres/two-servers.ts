@@ -1,7 +1,7 @@
 import { connect, createA2AServer, type StreamResponse, silentLogger } from 'parley-a2a';
 import type { TaskStorage } from 'parley-a2a/storage';
 
-/** Two servers with one agent on two storages of one database. The agent streams until its message says to end. */
+/** Two servers on two storages of one database. Their agent waits for `open` if the message is `wait`. */
 export class TwoServers implements AsyncDisposable {
   readonly #closers: (() => Promise<void>)[] = [];
   readonly clients: Awaited<ReturnType<typeof connect>>[] = [];
@@ -33,7 +33,7 @@ export class TwoServers implements AsyncDisposable {
     return servers;
   }
 
-  /** Lets the agents go on. */
+  /** Lets the waiting agents complete their tasks. */
   open(): void {
     this.#gate.resolve();
   }
@@ -48,7 +48,7 @@ export class TwoServers implements AsyncDisposable {
 export const said = (text: string) =>
   ({ messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text }] }) as const;
 
-/** The states that a stream shows. */
+/** Returns the states in the events of a stream. */
 export async function statesOf(stream: AsyncIterable<StreamResponse>): Promise<string[]> {
   const states: string[] = [];
   for await (const event of stream) {

@@ -29,7 +29,7 @@ it.each([
   ['caller', `UPDATE parley.execution SET caller = '${NO_JSON}' WHERE`],
   ['task', `UPDATE parley.task_record SET event = '${NO_JSON}' WHERE`],
   ['task, gone', 'DELETE FROM parley.task_record WHERE'],
-])('a turn that cannot be read keeps no other turn from being claimed, and comes once (%s)', async (_, sql) => {
+])('a turn that cannot be read is set aside and logged once, and other turns are claimed (%s)', async (_, sql) => {
   const url = await server.newDatabase();
   const logger = new CapturingLogger();
   const storage = await openPostgresStorage({ url, logger });

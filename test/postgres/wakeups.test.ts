@@ -56,7 +56,7 @@ class Process implements AsyncDisposable {
     return new Process(connections, wakeups, logger);
   }
 
-  /** Resolves when it has seen a wake-up. */
+  /** Resolves when it has received a wake-up. */
   async sees(text: string): Promise<void> {
     if (!this.seen.includes(text)) await new Promise<void>((resolve) => this.#waiting.set(text, resolve));
   }
@@ -88,7 +88,7 @@ describe.each([
     expect(one.seen).toEqual([...own, 'changed null back']);
   });
 
-  it('that a closing process has just sent arrive', async () => {
+  it('of a closing process arrive', async () => {
     await using two = await Process.start(options);
     const one = await Process.start(options);
     one.wakeups.taskChanged(key('first'));
@@ -97,7 +97,7 @@ describe.each([
     await two.sees('work last');
   });
 
-  it('arrive however many there are', async () => {
+  it('arrive in any number', async () => {
     await using one = await Process.start(options);
     await using two = await Process.start(options);
     const ids = Array.from({ length: 2_000 }, (_, at) => `task ${at} ${'x'.repeat(40)}`);
@@ -106,8 +106,8 @@ describe.each([
   });
 });
 
-describe('a connection that listens', () => {
-  it('is replaced when the server ends it', async () => {
+describe('a listening connection', () => {
+  it('is replaced after the server has closed it', async () => {
     await using one = await Process.start();
     await using two = await Process.start();
     await two.connections.query({
@@ -120,7 +120,7 @@ describe('a connection that listens', () => {
     await one.sees('work a');
   });
 
-  it('ignores what others send on its channel', async () => {
+  it('ignores invalid payloads of other programs on its channel', async () => {
     await using one = await Process.start();
     const stranger = new pg.Client({ connectionString: url });
     await stranger.connect();
@@ -133,7 +133,7 @@ describe('a connection that listens', () => {
     expect(one.seen).toEqual(['work last']);
   });
 
-  it('holds nothing up while the server is frozen', async () => {
+  it('delays no caller while the server is frozen', async () => {
     await using own = await PostgresServer.start();
     url = own.url;
     await using one = await Process.start();
@@ -154,7 +154,7 @@ describe('payloads', () => {
   const texts = (count: number, length: number) =>
     Array.from({ length: count }, (_, at) => wakeupText({ kind: 'changed', key: key(`${at}${'é'.repeat(length)}`) }));
 
-  it('are shorter than the server allows, and together have all wake-ups', () => {
+  it('are within the limit of the server, and together contain all wake-ups', () => {
     const payloads = payloadsOf('sender', texts(500, 100));
     expect(payloads.length).toBeGreaterThan(10);
     for (const payload of payloads) expect(Buffer.byteLength(payload)).toBeLessThan(8_000);
@@ -162,7 +162,7 @@ describe('payloads', () => {
     expect(readPayload(payloads[0] as string).sender).toBe('sender');
   });
 
-  it('leave out a wake-up that is longer than a payload', () => {
+  it('omit a wake-up that is longer than a payload', () => {
     expect(payloadsOf('sender', texts(1, 5_000))).toEqual([]);
     expect(payloadsOf('sender', [])).toEqual([]);
   });

@@ -13,7 +13,7 @@ describe('parley serve --workers on PostgreSQL', () => {
   testWorkers(() => server.newDatabase());
 });
 
-it('a program that listens with workers on PostgreSQL needs no storage process', { timeout: 60_000 }, async () => {
+it('a program whose server has workers starts no storage process on PostgreSQL', { timeout: 60_000 }, async () => {
   await using counting = await CountingServer.listening(await server.newDatabase());
   expect(await counting.bothAnswer()).toEqual(new Set(counting.pids.workers));
   expect(counting.pids.storage).toBeUndefined();

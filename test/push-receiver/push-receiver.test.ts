@@ -15,7 +15,7 @@ import { LocalServer, oldTask, SigningAgent, statusUpdate } from './receiver-wor
 const TOKEN = { 'x-a2a-notification-token': 'pl4nted-s3cret-token' };
 const JSON_TYPE = { 'content-type': 'application/a2a+json' };
 
-/** A receiver that keeps what it gets, and what it refuses. */
+/** Starts a receiver that records its notifications and refusals. */
 function keeping(options: Partial<PushReceiverOptions> = {}) {
   const notifications: ReceivedNotification[] = [];
   const refusals: string[] = [];

@@ -21,7 +21,7 @@ async function signingServer() {
 async function webhook(options: (url: string) => Partial<PushReceiverOptions>) {
   const notifications: ReceivedNotification[] = [];
   const refusals: string[] = [];
-  /** Answers of the receiver that are lost on the way, by number of the request. */
+  /** The numbers of the requests whose answers are lost. */
   const lost = new Set<number>();
   let requests = 0;
   let receiver: PushReceiver | undefined;

@@ -1,7 +1,7 @@
 import { type AgentExecutor, silentLogger } from 'parley-a2a';
 import { type A2AServerOptions, createA2AServer } from 'parley-a2a/node';
 
-/** Tells its text in three events: working, an artifact, completed. A text with `wait` ends in a question. */
+/** Publishes three events: working, an artifact with the text, completed. A text with `wait` ends in a question. */
 export const TELLER: AgentExecutor = {
   async execute({ text }, events) {
     await events.working('Begun');

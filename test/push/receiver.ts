@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A notification as its receiver got it. */
+/** A received notification. */
 export interface Received {
   readonly headers: IncomingHttpHeaders;
   readonly path: string;
@@ -50,7 +50,7 @@ export class Receiver implements AsyncDisposable {
     return `http://127.0.0.1:${this.port}/hook`;
   }
 
-  /** Resolves when the receiver has what is asked for. */
+  /** Resolves when the received notifications pass a check. */
   async has(wanted: (received: readonly Received[]) => boolean): Promise<readonly Received[]> {
     while (!wanted(this.received)) await once(this.#server, 'received');
     return this.received;

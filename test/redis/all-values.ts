@@ -17,7 +17,7 @@ export async function allValues(url: string): Promise<string> {
     const keys = await client.keys('*');
     const texts = keys.map(async (key) => {
       const type = await client.type(key);
-      // A value may expire between two commands.
+      // The key may have expired since the scan.
       if (type === 'none') return '';
       const read = READS[type];
       if (read === undefined) throw new Error(`The search cannot read a ${type}`);

@@ -10,7 +10,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 const storages = new RedisStorages(server.url);
 const clock = new StorageClock();
 
-/** A clock that notes pauses, and ends each at once. */
+/** A clock that records the delays of its timers, and fires them at once. */
 class PauseClock extends StorageClock {
   readonly pauses: number[] = [];
 
@@ -22,7 +22,7 @@ class PauseClock extends StorageClock {
 }
 
 let storage: TaskStorage;
-/** Another process. The turn writes before each of its scripts. */
+/** The storage of another process. Before each of its scripts, the turn writes a record. */
 let elsewhere: TaskStorage;
 let play: TaskPlay;
 
@@ -39,8 +39,8 @@ afterEach(async () => {
   await storage.close();
 });
 
-describe('beside a turn that writes all the time', () => {
-  it('a request to cancel is kept', async () => {
+describe('while a turn writes continuously', () => {
+  it('a request to cancel is stored', async () => {
     expect(await elsewhere.requestCancel(ALICE, 't1', { metadata: { by: 'x' } })).toMatchObject({
       kind: 'requested',
       turn: 1,
@@ -48,13 +48,13 @@ describe('beside a turn that writes all the time', () => {
     expect(await storage.begin(play.held, 1)).toEqual({ held: true, cancel: { metadata: { by: 'x' } } });
   });
 
-  it('a message is taken in', async () => {
+  it('a message is accepted', async () => {
     const outcome = await elsewhere.accept(acceptance(said('second'), 't1', { claim: LEASE }));
     expect(outcome).toMatchObject({ kind: 'accepted', turn: 2, seq: play.seq });
     expect(await play.write(['TASK_STATE_INPUT_REQUIRED'], { endsTurn: 1 })).toBe(1);
   });
 
-  it('a push configuration begins behind the last record', async () => {
+  it('the queue of a new push configuration begins after the last record', async () => {
     const config = { id: 'c', taskId: 't1', url: 'https://example.com' };
     expect(await elsewhere.push.putConfig(ALICE, config)).toBe('put');
     const { queues } = await storage.push.queues({ limit: 10 });
@@ -62,7 +62,7 @@ describe('beside a turn that writes all the time', () => {
   });
 });
 
-it('beside calls that move its task again and again, a call pauses more and more, and comes to its end', async () => {
+it('a call whose task keeps changing retries with growing pauses, and succeeds', async () => {
   const pausing = new PauseClock();
   let moves = 8;
   const before = async () => {

@@ -27,7 +27,7 @@ const storages = new RedisStorages(server.url);
 const TASK = { scope: ALICE, id: 't1' };
 const NODES = ['one', 'two'];
 
-/** A storage with one task. */
+/** Opens a storage with one task. */
 async function openWithTask() {
   const clock = new StorageClock();
   const storage = await storages.open(clock);
@@ -41,7 +41,7 @@ const held = fc.record({
   epoch: fc.constantFrom(1, 2),
 });
 
-it('the script claims a turn exactly if the rule says that its node may', async () => {
+it('the script claims a turn if and only if the rule allows it', async () => {
   const { storage, now, place } = await openWithTask();
   const known = headOf([await redis.hget(place.key, 'h'), null, null]);
   if (known === undefined) throw new Error('The task is not there');
@@ -84,7 +84,7 @@ it('the script claims a turn exactly if the rule says that its node may', async 
   await storage.close();
 });
 
-it('the script claims a queue of deliveries exactly if the rule says so', async () => {
+it('the script claims a delivery queue if and only if the rule allows it', async () => {
   const { storage, now, place } = await openWithTask();
   await storage.push.putConfig(ALICE, { id: 'hook', taskId: TASK.id, url: 'https://example.com' });
   const times = fc.option(fc.constantFrom(-1, 0, 1), { nil: undefined });
@@ -100,7 +100,7 @@ it('the script claims a queue of deliveries exactly if the rule says so', async 
         trace: due === 0 ? '00-a 00-b' : undefined,
       };
       await redis.hset(`${place.base}deliv:${place.name}`, '"hook"', queueText(head, '1'));
-      // The set of due queues has each queue, so that only its head decides.
+      // The queue is always in the set of due queues, so that only its head decides.
       await redis.zadd(`${place.base}due:${place.agent}`, 0, `${place.name.slice(0, -1)},"hook"]`);
       const demand = { node: 'two', leaseMs: 10, agents: [ALICE.agent], limit: 1, maxBytes: 1_000 };
       const { claims } = await storage.push.claim(demand);
@@ -117,7 +117,7 @@ it('the script claims a queue of deliveries exactly if the rule says so', async 
   await storage.close();
 });
 
-/** The text of a queue: see `DELIVERY` in `lua-prelude.ts`. */
+/** Returns the text of a queue: see `DELIVERY` in `lua-prelude.ts`. */
 function queueText(
   { position, dueAt, attempts, lastStatus, epoch, holder, parked, trace }: DeliveryHead,
   order: string,
@@ -127,7 +127,7 @@ function queueText(
   return `${numbers.join(' ')} ${parked === undefined ? 0 : 1} ${texts}`;
 }
 
-it('the script that commits puts configurations, and makes queues due, as the rules say', async () => {
+it('the script of a commit stores configurations and makes queues due as the rules say', async () => {
   const { storage, clock, now, place } = await openWithTask();
   const config = { id: 'hook', taskId: TASK.id, url: 'https://example.com' };
   const queues = `${place.base}deliv:${place.name}`;
@@ -172,7 +172,7 @@ it('the script that commits puts configurations, and makes queues due, as the ru
   await storage.close();
 });
 
-it('the script that commits cuts a long log as the rule says', async () => {
+it('the script of a commit cuts a long log as the rule says', async () => {
   const clock = new StorageClock();
   const maxBytes = 400;
   const storage = await storages.open(clock, { eventLogBytes: maxBytes });

@@ -21,10 +21,10 @@ const open: OpenStorage = (clock, options) => storages.open(clock, options);
 storageContract('Redis Cluster', open, { differsIn: 'places' });
 scopedTasksContract('Redis Cluster', open);
 
-/** Users whose tasks lie in many partitions. */
+/** Owners of tasks, enough for many partitions. */
 const OWNERS = Array.from({ length: 60 }, (_, at) => `owner ${at}`);
 
-/** Writers that begin tasks of all users until they are told to stop. */
+/** Creates tasks of all owners until `stop`. */
 class Writers {
   readonly accepted: TaskKey[] = [];
   readonly failures: unknown[] = [];
@@ -49,14 +49,14 @@ class Writers {
     );
   }
 
-  /** Resolves when all have stopped. */
+  /** Resolves when all calls have ended. */
   async stop(): Promise<void> {
     this.#isOver = true;
     await this.#done;
   }
 }
 
-async function missing(storage: TaskStorage, keys: readonly TaskKey[]): Promise<readonly TaskKey[]> {
+async function missingTasks(storage: TaskStorage, keys: readonly TaskKey[]): Promise<readonly TaskKey[]> {
   const lost: TaskKey[] = [];
   for (let at = 0; at < keys.length; at += 200) {
     const some = keys.slice(at, at + 200);
@@ -66,7 +66,7 @@ async function missing(storage: TaskStorage, keys: readonly TaskKey[]): Promise<
   return lost;
 }
 
-/** A user whose slot has no keys. */
+/** Returns the scope of an owner whose slot has no keys. */
 async function emptyPartition(): Promise<{ readonly scope: Scope; readonly slot: number }> {
   for (let at = 0; at < 1_000; at += 1) {
     const scope = { ...ALICE, owner: `lonely ${at}` };
@@ -77,7 +77,7 @@ async function emptyPartition(): Promise<{ readonly scope: Scope; readonly slot:
 }
 
 describe('a storage in a Redis Cluster', () => {
-  it('loses nothing while slots move to another server', async () => {
+  it('loses no task while slots move to another server', async () => {
     const storage = await openRedisStorage({ url: cluster.url, prefix: 'moved:', logger: silentLogger });
     const writers = new Writers(storage, 'moved');
     await expect.poll(() => writers.accepted.length).toBeGreaterThan(200);
@@ -88,25 +88,25 @@ describe('a storage in a Redis Cluster', () => {
     await expect.poll(() => writers.accepted.length, { timeout: 20_000 }).toBeGreaterThan(before + 200);
     await writers.stop();
     expect(writers.failures).toEqual([]);
-    expect(await missing(storage, writers.accepted)).toEqual([]);
+    expect(await missingTasks(storage, writers.accepted)).toEqual([]);
     await storage.close();
   }, 60_000);
 
-  it('waits while two servers send a command to each other', async () => {
+  it('waits while two servers redirect a command to each other', async () => {
     const storage = await openRedisStorage({ url: cluster.url, prefix: 'half:', logger: silentLogger });
     const { scope, slot } = await emptyPartition();
     const endMove = await cluster.beginMove(slot);
     const status = { state: 'TASK_STATE_SUBMITTED' as const, timestamp: '2026-01-01T00:00:00.000Z' };
     const task = { id: 'half', contextId: 'c', status, history: [said('x')] };
     const accepted = storage.accept(acceptance(said('x'), task, { scope }));
-    // Much longer than a machine under load takes between two commands of a move.
+    // Much longer than the time between two commands of a real move, even under load.
     const ended = new Promise((resolve) => setTimeout(resolve, 1_500)).then(endMove);
     await Promise.all([accepted, ended]);
-    expect(await missing(storage, [{ scope, id: 'half' }])).toEqual([]);
+    expect(await missingTasks(storage, [{ scope, id: 'half' }])).toEqual([]);
     await storage.close();
   }, 60_000);
 
-  it('goes on after a primary was killed, and answers every call', async () => {
+  it('accepts tasks again after a primary was killed, and settles every call', async () => {
     const waits = { commandTimeoutMs: 1_000, connectTimeoutMs: 1_000 };
     const storage = await openRedisStorage({ url: cluster.url, prefix: 'failed:', logger: silentLogger, ...waits });
     const writers = new Writers(storage, 'failed');
@@ -120,7 +120,7 @@ describe('a storage in a Redis Cluster', () => {
     await writers.stop();
     for (const error of writers.failures) expect(error).toBeInstanceOf(StorageError);
     const after = writers.accepted.slice(-50);
-    expect(await missing(storage, after)).toEqual([]);
+    expect(await missingTasks(storage, after)).toEqual([]);
     await storage.close();
   }, 60_000);
 });

@@ -20,7 +20,7 @@ async function open(options: Pick<RedisOptions, 'url'> & Partial<RedisOptions>):
   return connection;
 }
 
-/** The failure of a promise that must fail. */
+/** Returns the error of a promise that must reject. */
 async function failureOf(promise: Promise<unknown>): Promise<Error> {
   const result = await promise.then(
     () => undefined,
@@ -31,7 +31,7 @@ async function failureOf(promise: Promise<unknown>): Promise<Error> {
 }
 
 describe('a connection to Redis', () => {
-  it('runs scripts that the server does not know yet', async () => {
+  it('runs scripts that the server has not cached', async () => {
     await using server = await RedisServer.start();
     const connection = await open({ url: server.url });
     expect(await connection.run(ECHO, ['key'], ['argument'])).toEqual(['key', 'argument']);
@@ -49,7 +49,7 @@ describe('a connection to Redis', () => {
     );
   });
 
-  it('says that a power loss is survived only with an append-only file that is synced at each write', async () => {
+  it('guarantees survival of a power loss only with an append-only file that is synced at each write', async () => {
     await using none = await RedisServer.start();
     await using second = await RedisServer.start('--appendonly', 'yes', '--appendfsync', 'everysec');
     await using always = await RedisServer.start('--appendonly', 'yes', '--appendfsync', 'always');
@@ -76,7 +76,7 @@ describe('a connection to Redis', () => {
     expect(stated.guarantees).toEqual({ durability: 'power-loss', warnings: [] });
   });
 
-  it('does not show the password, whether it is wrong or the server is away', async () => {
+  it('never shows the password: wrong password, unreachable server, invalid url', async () => {
     await using server = await RedisServer.start('--requirepass', 'another password');
     const wrong = await failureOf(open({ url: `redis://:${SECRET}@127.0.0.1:${server.port}` }));
     expect(wrong.message).toMatch(/Redis refuses the user or its password/);
@@ -89,7 +89,7 @@ describe('a connection to Redis', () => {
     }
   });
 
-  it('fails calls in time while the server is frozen, and goes on when it is back', async () => {
+  it('fails calls within their time limit while the server is frozen, and works after that', async () => {
     await using server = await RedisServer.start();
     const connection = await open({ url: server.url, commandTimeoutMs: 300, connectTimeoutMs: 300 });
     server.freeze();
@@ -101,7 +101,7 @@ describe('a connection to Redis', () => {
     await expect.poll(() => connection.run(ECHO, ['key'], ['x']).catch(() => 'away')).toEqual(['key', 'x']);
   });
 
-  it('fails calls at once while the server is away, and goes on when it is back', async () => {
+  it('fails calls at once while the server is down, and works after its restart', async () => {
     await using server = await RedisServer.start();
     const connection = await open({ url: server.url });
     await server.kill();
@@ -112,7 +112,7 @@ describe('a connection to Redis', () => {
     await expect.poll(() => connection.run(ECHO, ['key'], ['x']).catch(() => 'away')).toEqual(['key', 'x']);
   });
 
-  it('fails every call once it is closed', async () => {
+  it('fails every call after its close', async () => {
     await using server = await RedisServer.start();
     const connection = await open({ url: server.url });
     await connection.close();

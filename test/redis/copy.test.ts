@@ -51,7 +51,7 @@ describe('a copy from SQLite to a Redis Cluster', () => {
 });
 
 describe('a copy to Redis', () => {
-  it('is refused while a server uses it, and Redis is no source', async () => {
+  it('is refused while a server uses the target, and Redis cannot be the source', async () => {
     const [source, target] = [await sqlite(), await single()];
     await (await source.open()).close();
     const storage = await target.open();

@@ -8,14 +8,14 @@ import { RedisServer } from '../support/servers/redis-server.js';
 const KEPT = ['--appendonly', 'yes', '--appendfsync', 'always'];
 const WAITS = { commandTimeoutMs: 500, connectTimeoutMs: 500 };
 
-/** A message that begins a task with so much text. */
+/** A message that creates a task with this text. */
 function message(id: string, text = 'x') {
   const status = { state: 'TASK_STATE_SUBMITTED' as const, timestamp: '2026-01-01T00:00:00.000Z' };
   return acceptance(said(text), { id, contextId: 'c', status, history: [said(text)] });
 }
 
 describe('a storage in Redis', () => {
-  it('keeps what it has accepted when the server is killed while it writes', async () => {
+  it('keeps all accepted messages if the server is killed during writes', async () => {
     await using server = await RedisServer.start(...KEPT);
     const storage = await openRedisStorage({ url: server.url, logger: silentLogger, ...WAITS });
     expect(storage.durability).toBe('power-loss');
@@ -34,7 +34,7 @@ describe('a storage in Redis', () => {
     await server.kill();
     await server.startAgain();
     const before = accepted.length;
-    // The server has lost its scripts too.
+    // The restarted server has no cached scripts.
     await expect.poll(() => accepted.length, { timeout: 10_000 }).toBeGreaterThan(before + 100);
     isOver = true;
     await Promise.all(writing);
@@ -43,7 +43,7 @@ describe('a storage in Redis', () => {
     await storage.close();
   });
 
-  it('fails calls in time while the server is frozen, and goes on after it', async () => {
+  it('fails calls within their time limit while the server is frozen, and works after that', async () => {
     await using server = await RedisServer.start();
     const storage = await openRedisStorage({ url: server.url, logger: silentLogger, ...WAITS });
     await storage.accept(message('before'));
@@ -63,7 +63,7 @@ describe('a storage in Redis', () => {
     await storage.close();
   });
 
-  it('refuses messages with a reason while the memory is full, and takes them when there is room', async () => {
+  it('refuses messages with a reason while the memory of the server is full, and accepts them after that', async () => {
     await using server = await RedisServer.start('--maxmemory', '20mb');
     const storage = await openRedisStorage({ url: server.url, logger: silentLogger, ...WAITS });
     const text = 'x'.repeat(200_000);

@@ -34,7 +34,7 @@ it('each version of the layout has a fixture', () => {
   expect(readdirSync(FOLDER).sort()).toEqual(VERSIONS.map((version) => `${version}.jsonl`).sort());
 });
 
-it.each(VERSIONS)('a storage with layout %i keeps all that it has, with the keys of a new one', async (version) => {
+it.each(VERSIONS)('a storage with layout %i keeps its data, and has the keys of a new one', async (version) => {
   const prefix = `kept-${version}:`;
   for (const line of readFileSync(fileOf(version), 'utf8').trimEnd().split('\n')) {
     const [name, key, ...values] = JSON.parse(line) as [string, string, ...string[]];
@@ -68,7 +68,7 @@ async function keysOf(prefix: string): Promise<readonly string[]> {
   return (await client.keys(`${prefix}*`)).sort();
 }
 
-/** The command that writes a key. */
+/** Returns the command that writes a key. */
 async function commandOf(key: string): Promise<readonly string[]> {
   expect(await client.pttl(key)).toBe(-1);
   const type = await client.type(key);

@@ -15,16 +15,16 @@ afterAll(async () => {
   await cluster[Symbol.asyncDispose]();
 });
 
-ownerDataContract('Redis', () => emptied(server.url, [server.url]));
+ownerDataContract('Redis', () => emptyServers(server.url, [server.url]));
 ownerDataContract('Redis Cluster', async () => {
   const primaries = (await cluster.nodes()).filter(({ isPrimary }) => isPrimary);
-  return emptied(
+  return emptyServers(
     cluster.url,
     primaries.map((node) => node.server.url),
   );
 });
 
-async function emptied(url: string, servers: readonly string[]) {
+async function emptyServers(url: string, servers: readonly string[]) {
   for (const each of servers) {
     const client = new Redis(each);
     await client.flushall();

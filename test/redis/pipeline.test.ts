@@ -21,7 +21,7 @@ function taskOf(id: string) {
   return { id, status: { state: 'TASK_STATE_SUBMITTED' as const } };
 }
 
-it('calls of one tick share a batch, also after the server has lost its scripts', async () => {
+it('calls of one tick share a batch, even after the server has lost its cached scripts', async () => {
   const storage = await open('forgotten:');
   const batches: number[] = [];
   storage.watchCommits?.((calls) => batches.push(calls));
@@ -35,7 +35,7 @@ it('calls of one tick share a batch, also after the server has lost its scripts'
   await storage.close();
 });
 
-it('a call that the server refuses fails alone, and writes nothing', async () => {
+it('a refused call does not affect the others of its batch, and writes nothing', async () => {
   const storage = await open('refused:');
   await storage.create(ALICE, taskOf('t1'));
   const [, key] = await driver.keys('refused:*t:*').then((keys) => [0, keys[0] ?? '']);
@@ -50,7 +50,7 @@ it('a call that the server refuses fails alone, and writes nothing', async () =>
   await storage.close();
 });
 
-it('texts of any form are data: braces, line breaks, NUL, quotation marks, and half characters', async () => {
+it('texts with braces, line breaks, NUL, quotation marks or unpaired surrogates are stored unchanged', async () => {
   const storage = await open('texts:');
   const texts = ['{p1}', '"]', "'", '\n', '\0', '\ud800', '\\', 'é', '%', ']]', '"],["'];
   const scopes = texts.flatMap((text) => [

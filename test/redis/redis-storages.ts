@@ -8,10 +8,10 @@ import { RedisStorage } from '../../packages/redis/src/storage/redis-storage.js'
 import { RedisWakeups } from '../../packages/redis/src/storage/redis-wakeups.js';
 import { ScriptPipeline } from '../../packages/redis/src/storage/script-pipeline.js';
 
-/** Lua for the time of the test. Each call carries it in the name of its second key. */
+/** Lua for the time of the test. Each call passes it in the name of its second key. */
 const TEST_TIME = `return tonumber(string.match(KEYS[2], '%d+$'))`;
 
-/** Storages on one server, each with keys of its own, that live by the clock of a test. */
+/** Storages on one server, each with its own keys, that use the clock of a test. */
 export class RedisStorages {
   readonly #url: string;
   #opened = 0;
@@ -20,12 +20,12 @@ export class RedisStorages {
     this.#url = url;
   }
 
-  /** The prefix of the keys of the storage that was opened last. */
+  /** The prefix of the keys of the last opened storage. */
   get prefix(): string {
     return `test${this.#opened}:`;
   }
 
-  /** An empty storage, or the one with this prefix for another process. */
+  /** Opens an empty storage, or with `prefix` that of an earlier call, as another process. */
   async open(
     clock: Clock,
     {

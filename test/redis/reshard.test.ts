@@ -11,7 +11,7 @@ import { RedisCluster } from '../support/servers/redis-cluster.js';
 
 const WRITERS = 8;
 const OWNERS = 320;
-/** A few partitions lie in so many slots. */
+/** Number of moved slots, enough for a few partitions. */
 const SLOTS = process.env.TEST_LONG === '1' ? 3_000 : 400;
 
 const cluster = await RedisCluster.start();
@@ -22,7 +22,7 @@ function open(prefix: string): Promise<RedisStorage> {
   return RedisStorage.open(options);
 }
 
-it('tasks go on while slots of their cluster move, and stay whole', { timeout: 300_000 }, async () => {
+it('tasks are written while slots of their cluster move, and stay complete', { timeout: 300_000 }, async () => {
   const storage = await open('moved:');
   const tested = { storage, clock: new StorageClock() };
   const plays: TaskPlay[] = [];
@@ -64,7 +64,7 @@ it('tasks go on while slots of their cluster move, and stay whole', { timeout: 3
 });
 
 it.each(['log:', 'state:', 't:'])(
-  'nothing is written while the keys %s of a slot have moved and others have not',
+  'nothing is written while only the keys %s of a slot have moved',
   {
     timeout: 60_000,
   },
@@ -107,7 +107,7 @@ it.each(['log:', 'state:', 't:'])(
     const { records, floor } = await storage.records(play.key, 0, 1_000_000);
     expect({ seqs: records.map(({ seq }) => seq), floor }).toEqual({ seqs: [1, 2, 3, 4, 5], floor: 1 });
     const page = { scope: ALICE, orderBy: 'status' as const, limit: 5, artifacts: false, history: false };
-    // The new task may come through after the time of its call, but whole.
+    // The new task may be created after its call has failed, but never in part.
     await expect
       .poll(async () => {
         const created = await storage.task(ALICE, 'new');

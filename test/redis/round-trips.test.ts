@@ -8,7 +8,7 @@ const server = await RedisServer.start();
 afterAll(() => server[Symbol.asyncDispose]());
 const storages = new RedisStorages(server.url);
 
-/** A storage, and the count of the scripts that it has run since the last question. */
+/** Opens a storage. `scripts` returns the number of its scripts since the last call of `scripts`. */
 async function openCounted() {
   const clock = new StorageClock();
   const storage = await storages.open(clock);
@@ -24,7 +24,7 @@ async function openCounted() {
   return { tested: { storage, clock }, scripts };
 }
 
-it('a first message and the usual appends of its turn are one script each', async () => {
+it('a first message and each usual append of its turn take one script', async () => {
   const { tested, scripts } = await openCounted();
   const { storage } = tested;
   const idempotency = { key: 'k', digest: 'd', ttlMs: 1_000 };
@@ -41,7 +41,7 @@ it('a first message and the usual appends of its turn are one script each', asyn
   await storage.close();
 });
 
-it('the process that claims a turn appends by one script', async () => {
+it('the process that claims a turn appends with one script', async () => {
   const { tested, scripts } = await openCounted();
   const { storage } = tested;
   await storage.accept(acceptance(said('m'), newTask(tested, 't1')));
@@ -53,7 +53,7 @@ it('the process that claims a turn appends by one script', async () => {
   await storage.close();
 });
 
-it('an append goes on behind a message that another process has taken in', async () => {
+it('an append succeeds after another process has accepted a message', async () => {
   const { tested, scripts } = await openCounted();
   const { storage } = tested;
   const play = new TaskPlay(

@@ -9,7 +9,7 @@ import { StorageClock } from '../contract/storage/tested-storage.js';
 import { RedisServer } from '../support/servers/redis-server.js';
 import { RedisStorages } from './redis-storages.js';
 
-// The script of a sweep chooses the logs and tasks by itself, so that it reads no task that stays.
+// The script of a sweep selects the logs and tasks itself, so that it reads no task that is kept.
 
 const server = await RedisServer.start();
 const redis = new Redis(server.url);

@@ -13,7 +13,7 @@ let open: TaskStorage | undefined;
 afterEach(() => open?.close());
 afterAll(() => server[Symbol.asyncDispose]());
 
-/** Another owner in the partition of Alice. The order of claims and sweeps holds within one partition. */
+/** Returns another owner in the partition of Alice: claims and sweeps have an order only within a partition. */
 function neighbourOfAlice(agent: string): string {
   const partition = partitionOf({ agent, tenant: '', owner: 'alice' });
   for (let at = 0; ; at += 1)

@@ -28,7 +28,7 @@ const open = async (prefix: string) => {
 const status = { state: 'TASK_STATE_COMPLETED', timestamp: new Date(0).toISOString() } as const;
 
 describe('the schema version of a storage in Redis', () => {
-  it('is written once, also for tasks of a version that wrote none', async () => {
+  it('is written once, even beside tasks of a version that did not write it', async () => {
     const storage = await open('a:');
     await storage.create(ALICE, { id: 'one', contextId: 'c', status });
     expect(await client.get('a:{schema}')).toBe('1');
@@ -53,7 +53,7 @@ describe('the schema version of a storage in Redis', () => {
     expect(await client.keys(`${prefix}*`)).toEqual([`${prefix}{schema}`]);
   });
 
-  it('shows in parley db status, with the tasks by state', async () => {
+  it('is shown by parley db status, with the tasks by state', async () => {
     const database = ['--database', `${server.url}?prefix=shown:`];
     expect(await parleyJson(['db', 'status', ...database])).toMatchObject({ schema: 0, newestSchema: 1, tasks: {} });
     expect((await parley(['db', 'status', ...database])).stdout).toContain('Schema: none: a server makes it');

@@ -14,7 +14,7 @@ function message(id: string) {
   return acceptance(said('x'), { id, contextId: 'c', status, history: [said('x')] });
 }
 
-/** Resolves when the sentinels know the replica, and the replica has all of the primary. */
+/** Resolves when the sentinels know the replica, and the replica has all data of the primary. */
 async function untilCopied(primary: RedisServer, sentinels: RedisSentinels): Promise<void> {
   const [first = ''] = sentinels.urls;
   await using clients = new AsyncDisposableStack();
@@ -37,7 +37,7 @@ async function untilCopied(primary: RedisServer, sentinels: RedisSentinels): Pro
     .toBe(sentinels.urls.length - 1);
 }
 
-it('a storage behind sentinels goes on with the server that they make primary', { timeout: 90_000 }, async () => {
+it('a storage behind sentinels uses the server that they promote to primary', { timeout: 90_000 }, async () => {
   await using primary = await RedisServer.start(...KEPT);
   await using replica = await RedisServer.start(...KEPT, '--replicaof', '127.0.0.1', String(primary.port));
   await using sentinels = await RedisSentinels.start(3, primary.port);

@@ -6,7 +6,7 @@ const server = await RedisServer.start();
 afterAll(() => server[Symbol.asyncDispose]());
 
 it.each(['signal', 'authorization', 'queued'] as const)(
-  'a process that is stopped in the state %s ends in order',
+  'a process with a turn in the state %s shuts down cleanly on SIGTERM',
   async (state) => {
     const database = server.url;
     await using stopped = StoppedProcess.documented({ database });

@@ -34,7 +34,7 @@ const open = (tls: RedisTlsOptions) =>
   openRedisStorage({ url, tls, logger: silentLogger, connectTimeoutMs: 2_000, commandTimeoutMs: 2_000 });
 
 describe('a storage in Redis over TLS', () => {
-  it('proves itself by a certificate, and checks that of the server', async () => {
+  it('sends its certificate, and verifies that of the server', async () => {
     const storage = await open({ ca: authority.ca, ...authority.client('parley') });
     await storage.check();
     await storage.close();

@@ -19,7 +19,7 @@ afterEach(async () => {
   }
 });
 
-/** The wake-ups of a process, with those that it has got as texts. */
+/** Opens the wake-ups of a process. `seen`: received wake-ups as texts. */
 async function processOn(url: string): Promise<{ wakeups: RedisWakeups; connection: RedisConnection; seen: string[] }> {
   const given = { clock: systemClock, ids: systemIds, logger: silentLogger };
   const settings = redisSettings({ url, ...given, commandTimeoutMs: 1_000 });
@@ -36,8 +36,8 @@ async function processOn(url: string): Promise<{ wakeups: RedisWakeups; connecti
   return { wakeups, connection, seen };
 }
 
-/** Resolves when what one process tells reaches the other. */
-async function areLinked(from: { wakeups: RedisWakeups }, to: { seen: string[] }, key = KEY): Promise<void> {
+/** Resolves when a wake-up of one process has reached the other. */
+async function untilLinked(from: { wakeups: RedisWakeups }, to: { seen: string[] }, key = KEY): Promise<void> {
   await expect
     .poll(() => {
       from.wakeups.taskChanged(key);
@@ -47,10 +47,10 @@ async function areLinked(from: { wakeups: RedisWakeups }, to: { seen: string[] }
 }
 
 describe('wake-ups in Redis', () => {
-  it('reach this process at once, and the others in a moment, once each', async () => {
+  it('reach this process at once, and the others soon, without duplicates', async () => {
     await using server = await RedisServer.start();
     const [one, other] = [await processOn(server.url), await processOn(server.url)];
-    await areLinked(one, other);
+    await untilLinked(one, other);
     one.seen.length = 0;
     other.seen.length = 0;
     for (let time = 0; time < 5; time += 1) one.wakeups.taskChanged(KEY);
@@ -65,36 +65,36 @@ describe('wake-ups in Redis', () => {
     expect(one.seen).toHaveLength(9);
   });
 
-  it('go on after the server was away', async () => {
+  it('arrive again after a restart of the server', async () => {
     await using server = await RedisServer.start();
     const [one, other] = [await processOn(server.url), await processOn(server.url)];
-    await areLinked(one, other);
+    await untilLinked(one, other);
     await server.kill();
     one.wakeups.workReady('lost');
     await server.startAgain();
     other.seen.length = 0;
-    await areLinked(one, other);
+    await untilLinked(one, other);
     expect(one.seen).toContain('work lost');
   });
 
-  it('go on after a connection broke while it subscribed again', async () => {
+  it('arrive again after a connection broke during its resubscription', async () => {
     await using server = await RedisServer.start();
     await using proxy = await DatabaseProxy.open(server.port);
     const one = await processOn(server.url);
     const other = await processOn(`redis://127.0.0.1:${proxy.port}`);
-    await areLinked(one, other);
+    await untilLinked(one, other);
     const lost = proxy.loseAnswer(/subscribe/i, 10_000);
     proxy.cut();
     proxy.restore();
     expect(await lost).toBe(true);
     other.seen.length = 0;
-    await areLinked(one, other);
+    await untilLinked(one, other);
   });
 
-  it('do nothing with messages that no process of the storage has sent', async () => {
+  it('ignore invalid messages of other clients', async () => {
     await using server = await RedisServer.start();
     const [one, other] = [await processOn(server.url), await processOn(server.url)];
-    await areLinked(one, other);
+    await untilLinked(one, other);
     const strange = [
       'no JSON',
       '{}',
@@ -110,7 +110,7 @@ describe('wake-ups in Redis', () => {
     expect(other.seen.filter((text) => text !== 'changed null t1')).toEqual(['work after']);
   });
 
-  it('stay on the server of their partition in a cluster, and follow it', async () => {
+  it('arrive in a cluster after their partition has moved, and after a failover', async () => {
     await using cluster = await RedisCluster.start();
     const [one, other] = [await processOn(cluster.url), await processOn(cluster.url)];
     const keys = Array.from({ length: 40 }, (_, at) => ({ scope: { ...KEY.scope, owner: `owner ${at}` }, id: 't' }));

@@ -11,7 +11,7 @@ import { RedisServer } from '../support/servers/redis-server.js';
 const server = await RedisServer.start();
 afterAll(() => server[Symbol.asyncDispose]());
 
-/** A process that looks at all partitions once. */
+/** Opens the storage of a process that scans all partitions only once. `scripts`: number of its scripts. */
 async function processOf(prefix: string): Promise<{ readonly storage: RedisStorage; readonly scripts: () => number }> {
   const given = { clock: systemClock, ids: systemIds, logger: silentLogger };
   const connection = await RedisConnection.open(redisSettings({ url: server.url, prefix, ...given }));
@@ -38,14 +38,14 @@ async function processOf(prefix: string): Promise<{ readonly storage: RedisStora
   };
 }
 
-it('a process claims in the partition that a wake-up names, and asks no other', async () => {
+it('after a wake-up, a process claims only from the partition of the work', async () => {
   const [here, there] = [await processOf('places:'), await processOf('places:')];
   const request = { node: 'there', leaseMs: 10_000, agents: ['test'], limit: 5 };
   expect(await there.storage.claim(request)).toEqual({ claims: [], more: false });
   const create = (id: string) => ({ id, status: { state: 'TASK_STATE_SUBMITTED' as const } });
   const woken = Promise.withResolvers<void>();
   there.storage.wakeups.subscribe({ workReady: () => woken.resolve() });
-  // The subscription of the other process begins in the background: messages before it are lost.
+  // The other process subscribes in the background: wake-ups before that are lost.
   let isWoken = false;
   void woken.promise.then(() => {
     isWoken = true;

@@ -14,7 +14,7 @@ describe('parley serve --workers on Redis', () => {
   testWorkers(async () => `${server.url}/${databases++}`);
 });
 
-it('a program that listens with workers on Redis needs no storage process', { timeout: 60_000 }, async () => {
+it('a program whose server has workers starts no storage process on Redis', { timeout: 60_000 }, async () => {
   await using counting = await CountingServer.listening(`${server.url}/${databases++}`);
   expect(await counting.bothAnswer()).toEqual(new Set(counting.pids.workers));
   expect(counting.pids.storage).toBeUndefined();

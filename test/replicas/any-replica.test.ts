@@ -89,7 +89,7 @@ describe.each(Object.keys(BACKENDS))('four replicas on %s', (backend) => {
       expect(answer, JSON.stringify(answer)).toMatchObject({ status: { state: 'TASK_STATE_CANCELED' } });
     }
     process.stdout.write(`cancel on ${backend}: median ${median(times).toFixed(0)} ms\n`);
-    // A read tells how busy the machine is.
+    // The time of a read shows the load of the machine.
     expect(median(times)).toBeLessThan(Math.max(100, 20 * median(reads)));
   });
 
@@ -171,7 +171,7 @@ describe.each(Object.keys(BACKENDS))('replicas on %s', (backend) => {
       const { status } = await replica.send('echo now');
       expect(Math.abs(Date.parse(status.timestamp ?? '') - Date.now())).toBeLessThan(30_000);
     }
-    // A lease of the replica that is behind is not over for the one that is ahead.
+    // A lease of the replica with the slow clock has not expired for the other one.
     const { id } = await behind.send('idle', {}, { returnImmediately: true });
     await new Promise((resolve) => setTimeout(resolve, 4_000));
     expect((await ahead.task(id)).status.state).toBe('TASK_STATE_WORKING');

@@ -46,7 +46,7 @@ export class EventFeed {
     return first !== undefined && first.task !== undefined ? first.task.id : '';
   }
 
-  /** Resolves when the events have something. */
+  /** Resolves when the events pass a check. */
   async has(test: (events: readonly StreamResponse[]) => boolean): Promise<void> {
     while (!test(this.events)) {
       if (this.#isOver) throw new Error(`The stream ended after ${JSON.stringify(this.events.at(-1))}`);

@@ -40,7 +40,7 @@ describe.each(backendsFrom('Redis'))('an agent with tools and memory on %s', (ba
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** A replica whose tools hang, and another one. */
+  /** Starts a replica whose tools hang, and another one. */
   const boots = async () => {
     const [one, two] = await Promise.all([
       cluster.boot({ program, journal, isStuck: true }),

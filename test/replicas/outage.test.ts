@@ -17,7 +17,7 @@ describe.each(Object.keys(BACKENDS))('while %s is away', (backend) => {
       const { id } = await one.send('steps 150 50', {}, { returnImmediately: true });
       const feeds = [await EventFeed.ofTask(one, id), await EventFeed.ofTask(two, id)];
       for (const feed of feeds) await feed.has((events) => events.some((event) => event.artifactUpdate !== undefined));
-      // It waits for its turn, which runs behind that of the other replica.
+      // This message waits for the turn of the other replica.
       const waiting = timed(two.sendRaw('echo later', { taskId: id }));
       await vi.waitFor(async () => expect((await two.call('/readyz')).status).toBe(200), PATIENCE);
 
@@ -32,7 +32,7 @@ describe.each(Object.keys(BACKENDS))('while %s is away', (backend) => {
         }
       });
       for (const replica of [one, two]) {
-        // A frozen server is known when a call has waited for it long enough.
+        // A frozen server is detected after the time limit of a call.
         await vi.waitFor(
           async () => expect((await timed(replica.call('/a2a/rest/tasks'))).ms).toBeLessThan(1_000),
           PATIENCE,

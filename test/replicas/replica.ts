@@ -16,7 +16,7 @@ export interface ReplicaOptions {
   readonly rateLimit?: { readonly requests: number; readonly windowMs: number };
   readonly graceMs?: number;
   readonly leaseMs?: number;
-  /** Turns beyond which the replica takes no others over. */
+  /** Number of running turns above which the replica claims no others. */
   readonly runningTurns?: number;
   readonly operatorToken?: string;
   /** For programs of other folders. */

@@ -82,7 +82,7 @@ describe('two processes with one bucket', () => {
       for (const last of stored)
         expect((await one.delete(SCOPE, last)) || (await one.uploads.remove(SCOPE, last))).toBe(true);
     }
-    // Refused files have given their room back.
+    // Refused files use no space.
     await one.put(SCOPE, some(), limits);
     await expect(other.put(SCOPE, some(), limits)).rejects.toMatchObject({ code: 'RESOURCE_EXHAUSTED' });
     await one.delete(SCOPE, id);
@@ -126,7 +126,7 @@ describe('an upload in S3', () => {
       const about = upload();
       await other.uploads.begin(SCOPE, about, LIMITS);
       let writes = 0;
-      // The process dies before a write, or before it hears of it.
+      // The process dies before a write, or before its answer.
       const dying = async (url: string, init: RequestInit) => {
         if (init.method === 'GET') return send(url, init);
         writes += 1;

@@ -2,7 +2,7 @@
 import { Agent, request } from 'node:http';
 import { planted } from '../../packages/parley/test/planted-secrets.ts';
 
-/** An answer that is not what the call has to lead to. */
+/** An answer with another result than the call must have. */
 export class Unexpected extends Error {}
 
 /** One client of the server, over keep-alive connections. */

@@ -33,7 +33,7 @@ const taskRetentionMs = Math.min(60_000, loadMs / 5);
 const eventLogMs = taskRetentionMs / 2;
 const sampleMs = Math.max(1000, loadMs / 100);
 const settleMs = Math.min(taskRetentionMs, loadMs / 4);
-/** More open calls than this, and the server does not keep up. */
+/** Number of open calls above which the server is too slow. */
 const MOST_OPEN = 3000;
 const RAMP_CLIENTS = 24;
 /** Of all operations, those that may meet the end of an idle connection. */
@@ -137,7 +137,7 @@ async function ramp(traffic, faults) {
   return counted / ((Date.now() - half) / 1000);
 }
 
-/** Operations at a rate, whether those before are answered or not. */
+/** Starts operations at a rate, independently of the answers. */
 async function load(traffic, { rate, faults }) {
   const found = { times: [], lags: [], heap: [], rss: [], cpu: [], done: 0, open: 0 };
   const start = performance.now();
@@ -182,7 +182,7 @@ async function load(traffic, { rate, faults }) {
   return found;
 }
 
-/** Asks until it is nothing any more, or ten seconds are over. */
+/** Repeats a check until it finds no fault, for at most ten seconds. */
 async function eventually(ask) {
   const end = Date.now() + 10_000;
   for (;;) {
@@ -213,7 +213,7 @@ function heard(kind) {
   });
 }
 
-/** A small seeded generator, so that a run can be had again. */
+/** A random generator with a seed, so that a run can be repeated. */
 function generator(state) {
   let value = state >>> 0;
   return () => {

@@ -77,7 +77,7 @@ export class Traffic {
     this.#streamEnded(seen, chunks);
   }
 
-  /** Leaves in the middle, and goes on where it was. */
+  /** Leaves a stream in the middle, and resumes it. */
   async reconnect({ streamed, subscribed }) {
     const seen = new Seen();
     for await (const frame of streamed(this.#message('stream 24'))) {

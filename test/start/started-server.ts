@@ -29,7 +29,7 @@ export class StartedServer {
     });
   }
 
-  /** Waits until something is printed that has not been waited for before; gives what it has found. */
+  /** Waits until the output after the last match has a new match. Returns its first group. */
   async prints(pattern: RegExp): Promise<string> {
     for (;;) {
       const found = pattern.exec(this.#output);
@@ -47,7 +47,7 @@ export class StartedServer {
     return this.prints(/"msg":"listening on (http:[^"]+)"/);
   }
 
-  /** As a terminal does on Ctrl-C: to all processes of the group. */
+  /** Sends SIGINT to all processes of the group, like Ctrl-C in a terminal. */
   async interrupt(): Promise<number | null> {
     const ended = once(this.#child, 'exit');
     process.kill(-(this.#child.pid ?? 0), 'SIGINT');
@@ -65,7 +65,7 @@ export class StartedServer {
     }
   }
 
-  /** Leaves nothing behind. */
+  /** Kills all processes of the group. */
   kill(): void {
     if (this.alive) process.kill(-(this.#child.pid ?? 0), 'SIGKILL');
   }

@@ -13,7 +13,7 @@ const folder = new EmptyFolder();
 symlinkSync(join(REPOSITORY, 'node_modules'), join(folder.path, 'node_modules'));
 process.once('exit', () => folder[Symbol.dispose]());
 
-/** The states of a turn while its process is stopped, and if the agent is told. */
+/** The states of a turn at the stop of its process, and whether the signal of the agent aborts. */
 export const STATES = [
   ['waits for its signal', 'signal', true],
   ['waits for an authorization', 'authorization', true],

@@ -1,4 +1,4 @@
-// An agent that stays in the state that its caller names. It tells when it has begun, and when its signal aborts.
+// An agent that stays in the state that its caller names. It prints when it starts, and when its signal aborts.
 import { setTimeout as pause } from 'node:timers/promises';
 import { agentCalls } from 'parley-a2a/agent-calls';
 

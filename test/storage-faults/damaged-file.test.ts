@@ -23,7 +23,7 @@ vi.setConfig({ testTimeout: 120_000 });
 const PAGE = 4096;
 let folder: string;
 let count = 0;
-/** A file that a killed server has left: some tasks in the database, the later ones in the log beside it. */
+/** The file of a killed server: some tasks are in the database, the later ones in the log beside it. */
 let left: string;
 /** Its tasks in the order in which they were acknowledged; the first ones were there at an orderly stop. */
 const settled: string[] = [];
@@ -50,7 +50,7 @@ function letter(at: number): string {
   return String.fromCharCode(97 + at);
 }
 
-/** A copy of that file, to be broken. */
+/** Copies that file, to damage the copy. */
 function copied(log = true): string {
   count += 1;
   const path = join(folder, String(count), 'tasks.db');
@@ -113,7 +113,7 @@ describe('the log of a killed server', () => {
   });
 });
 
-/** Starts a server that must not come up; what it says. */
+/** Starts a server that must fail. Returns its output. */
 async function refusal(path: string): Promise<string> {
   const start = ServerProcess.start(path);
   return start.then(

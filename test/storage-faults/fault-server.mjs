@@ -39,7 +39,7 @@ const executor = {
 const storage = await openStorage(process.argv[2]);
 const server = createA2AServer({ agent: executor, name: 'Faults', storage });
 await server.listen(0);
-// It does not outlive the tests, however they end.
+// Ends with the tests, because its stdin then ends.
 process.stdin
   .on('end', () => process.exit(1))
   .resume()

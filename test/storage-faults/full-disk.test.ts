@@ -19,7 +19,7 @@ describe.skipIf(SmallDisk.missing)('a disk that is full', () => {
     const streams = [1, 2, 3].flatMap(() => [caller.stream('steady 150'), caller.streamRest('steady 150')]);
     await until('every stream flows', () => streams.every(({ ids }) => ids.length > 5));
 
-    // Clients that go on whatever they hear: what they are promised must be there at the end.
+    // Clients that continue after refusals. All acknowledged messages must be stored at the end.
     const promised: string[] = [];
     const odd: Answer[] = [];
     let loading = true;

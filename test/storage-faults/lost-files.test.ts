@@ -20,7 +20,7 @@ function freshPath(): string {
   return join(folder, String(count), 'tasks.db');
 }
 
-/** The server refuses a message as a storage does that fails, and says why once. */
+/** Expects that the server refuses a message as with a failed storage, and logs the reason once. */
 async function mustRefuse(server: ServerProcess, caller: Caller, lost: string): Promise<void> {
   expect(await caller.sendRest('quick')).toMatchObject({ status: 503, body: { error: { status: 'UNAVAILABLE' } } });
   expect(await caller.sendRest('quick')).toMatchObject({ status: 503 });

@@ -66,14 +66,14 @@ export class ServerProcess implements AsyncDisposable {
     return this.#child.pid;
   }
 
-  /** Runs something; how many MiB its memory grew meanwhile at most. */
+  /** Returns the maximum growth of its memory during `work`, in MiB. */
   async growthDuring(work: () => Promise<unknown>): Promise<number> {
     const folder = `/proc/${this.pid}`;
     const read = (name: string) => {
       const [, kib] = new RegExp(`${name}:\\s+(\\d+)`).exec(readFileSync(`${folder}/status`, 'utf8')) ?? [];
       return Number(kib) / 1024;
     };
-    // The kernel's own record of the peak begins anew.
+    // Resets the peak that the kernel records.
     writeFileSync(`${folder}/clear_refs`, '5');
     const before = read('VmRSS');
     await work();

@@ -3,7 +3,7 @@ import { closeSync, mkdtempSync, openSync, rmdirSync, unlinkSync, writeSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A file system of its own in memory, which can be filled and mounted read-only. Only root can have one. */
+/** A file system in memory, which can be filled and mounted read-only. Only root can mount one. */
 export class SmallDisk implements Disposable {
   readonly path: string;
   /** A test that was cut off leaves no mount behind. */
@@ -17,7 +17,7 @@ export class SmallDisk implements Disposable {
     process.once('exit', this.#atExit);
   }
 
-  /** Why there is none on this machine, if that is so. */
+  /** The reason why this machine cannot mount one; undefined if it can. */
   static readonly missing: string | undefined = reasonFor(() => new SmallDisk(mounted(1))[Symbol.dispose]());
 
   static of(megabytes: number): SmallDisk {
@@ -57,7 +57,7 @@ export class SmallDisk implements Disposable {
   }
 }
 
-/** The obstacle of an attempt, in one line. */
+/** Returns the error of an attempt in one line; undefined if it succeeds. */
 export function reasonFor(attempt: () => void): string | undefined {
   try {
     attempt();

@@ -25,7 +25,7 @@ vi.setConfig({ testTimeout: 120_000 });
 
 const MAIN = fileURLToPath(new URL('../../examples/agents/dist/main.js', import.meta.url));
 const NOBODY = 65_534;
-/** A user for whom the permissions of files mean something. */
+/** A user to whom file permissions apply, which is not root. */
 const plainUser = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
 
 let folder: string;
@@ -48,7 +48,7 @@ interface Ended {
   readonly stderr: string;
 }
 
-/** Starts the example server, which must not come up; gives what it says before it ends. */
+/** Starts the example server, which must fail. Returns its output. */
 async function refused(path: string, user: { uid?: number; gid?: number } = {}, env = {}): Promise<Ended> {
   const child = spawn(process.execPath, [MAIN], {
     ...user,

@@ -10,7 +10,7 @@ import { checkWhole } from './whole-file.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'parley-faults-'));
 
-/** Writes fail then also where a file is open already, as on a disk that has become read-only. */
+/** Makes writes fail even to open files, as on a disk that has become read-only. */
 function immutable(path: string, on: boolean): void {
   execFileSync('chattr', [on ? '+i' : '-i', path], { stdio: 'pipe' });
 }

@@ -69,7 +69,7 @@ export class CapnwebPeer implements AsyncDisposable {
     return CapnwebPeer.#listening(new CapnwebPeer(script));
   }
 
-  /** The same without a session: `raw` gets each socket. */
+  /** Listens without sessions: `raw` gets each socket. */
   static async raw(raw: (socket: WebSocket) => void): Promise<CapnwebPeer> {
     return CapnwebPeer.#listening(new CapnwebPeer({}, raw));
   }

@@ -82,7 +82,7 @@ async function wayOf({ name, version }: Row, clientOf: (caller: Caller) => Promi
   };
 }
 
-/** All that a caller sees of an error. */
+/** Returns the parts of an error that a caller sees. */
 function shown(error: unknown): object {
   if (!(error instanceof A2AError)) throw error;
   const { name, code, message, details } = error;

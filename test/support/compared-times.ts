@@ -11,7 +11,7 @@ export interface ComparisonBounds {
   readonly rounds: number;
 }
 
-/** The ratio of two medians may be this much. */
+/** Maximum ratio of two medians. */
 export const MOST_RATIO = 1.2;
 /** Pairs of calls between two looks at the interval. */
 const BATCH = 20;

@@ -64,7 +64,7 @@ const authenticator: Authenticator = {
   },
 };
 
-/** Asks for more if it is told to `ask`. Otherwise ends with the number of tasks and messages that it can see. */
+/** Asks for input after `ask`. Otherwise completes with the number of tasks and messages that it can read. */
 const executor: AgentExecutor = {
   async execute(context, events) {
     if (context.text === 'ask') return events.inputRequired('more?');
@@ -184,7 +184,7 @@ function wayOf({ name, version, codec, binding, ask, urlOf }: WayOptions): Way {
       const sent = isStreaming(operation)
         ? transport.stream(call as TransportCall<StreamingOperationName>)
         : transport.call(call as TransportCall<UnaryOperationName>);
-      // The client's reading of an error is not the subject.
+      // Only the answer on the wire is compared, not the error of the client.
       await sent.catch(() => {});
       if (heard === undefined) throw new Error(`${name} sent no ${operation}`);
       return heard;

@@ -142,7 +142,7 @@ export const agent = (prompt) => prompt;
     await running.told(/loading/);
     const { code, stderr } = await running.stop();
     expect({ code, loads: stderr.match(/loading/g) }).toEqual({ code: 0, loads: ['loading'] });
-    // A worker that is killed writes nothing. Node.js ends a worker whose channel closes, before its storage closes.
+    // A killed worker writes nothing. Node.js ends a worker with a closed channel before its storage is closed.
     expect(readFileSync(ends, 'utf8')).toBe('0 true\n');
   });
 

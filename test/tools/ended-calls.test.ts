@@ -132,7 +132,7 @@ const ENDS = {
   'throw a ToolError': 'TASK_STATE_FAILED',
 } as const;
 
-/** Makes a call, and goes on whatever becomes of it. */
+/** Makes a call, and ignores its failure. */
 const caught = (call: Promise<unknown>) => call.catch((error: unknown) => error);
 
 describe.each(['memory', 'sqlite'])('with tasks in %s', (storage) => {

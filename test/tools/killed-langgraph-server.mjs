@@ -1,4 +1,4 @@
-// A graph that asks. Usage: killed-langgraph-server.mjs DATABASE_URL JOURNAL PORT CHECKPOINTS_URL
+// A graph that interrupts with a question. Usage: killed-langgraph-server.mjs DATABASE_URL JOURNAL PORT CHECKPOINTS_URL
 import { appendFileSync } from 'node:fs';
 import { Annotation, interrupt, START, StateGraph } from '@langchain/langgraph';
 import { PostgresSaver } from '@langchain/langgraph-checkpoint-postgres';

@@ -2,7 +2,7 @@ import type { ReceivedSpan } from './otlp-receiver.js';
 
 /** The processes begin their clocks at slightly different times. */
 const SKEW_MS = 50;
-/** Reads may repeat as often as clients like. The rules for all spans check them, and the edges those of agents. */
+/** Operations that clients may repeat. The rules for all spans check them; expected edges contain those of agents. */
 const READS = ['GetTask', 'SubscribeToTask', 'ListTasks'];
 
 /** Facts that the spans of a course must agree with. */
@@ -25,7 +25,7 @@ function byIds(spans: readonly ReceivedSpan[]): ReadonlyMap<string, ReceivedSpan
   return found;
 }
 
-/** Everything that is wrong with the spans of a course. Empty if they tell all of it. */
+/** Returns all faults in the spans of a course. Empty if the spans describe it completely. */
 export function courseFaults(spans: readonly ReceivedSpan[], expected: ExpectedCourse): readonly string[] {
   const known = byIds(spans);
   const faults = spans.flatMap((span) => spanFaults(span, { known, spans, expected }));

@@ -1,5 +1,5 @@
 // A replica of the planner on PostgreSQL. Usage: planner.mjs DATABASE_URL OPTIONS. Its first attempt of a turn stops
-// behind the call of the writer.
+// after the call of the writer.
 
 import { agentCalls } from 'parley-a2a/agent-calls';
 import { createA2AServer } from 'parley-a2a/node';

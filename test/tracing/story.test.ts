@@ -17,7 +17,7 @@ const SECRET = 'pl4nted-s3cret-words';
 const TOKEN = 'pl4nted-t0ken';
 const WAIT = { timeout: 30_000, interval: 50 };
 
-/** Spans that planner-2 has made for planner-1, which died, tell why. */
+/** The expected spans. Those that planner-2 has made for the dead planner-1 contain the reason. */
 const EXPECTED: ExpectedCourse = {
   secrets: [SECRET, TOKEN],
   client: 'client',

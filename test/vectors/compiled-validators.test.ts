@@ -46,7 +46,7 @@ describe('validation and the v1.0 codec at run time', () => {
 });
 
 describe('the cost of validation', () => {
-  /** The best of several rounds, so that what else runs on the machine does not count. */
+  /** Returns the minimum of several rounds, because other programs slow some of them. */
   function best(rounds: number, round: () => void): number {
     let least = Number.POSITIVE_INFINITY;
     for (let i = 0; i < rounds; i++) {

@@ -111,7 +111,7 @@ func main() {
 	}
 	handler := a2asrv.NewHandler(executor{os.Args[1], chunks}, a2asrv.WithTaskStore(store),
 		a2asrv.WithLogger(slog.New(slog.DiscardHandler)))
-	// The benchmark holds the other end of stdin: it ends with the benchmark.
+	// stdin is a pipe of the benchmark: its end stops this server.
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)

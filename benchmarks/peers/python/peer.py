@@ -52,7 +52,7 @@ class Agent(AgentExecutor):
 
 
 def end_with_benchmark() -> None:
-    """The benchmark holds the other end of stdin: it ends with the benchmark."""
+    """stdin is a pipe of the benchmark: its end stops this server."""
     sys.stdin.read()
     os._exit(0)
 

@@ -8,7 +8,7 @@ export interface DatabaseFigures {
   readonly logBytes: number;
   /** Whole pages in the log, which PostgreSQL writes at the first change of a page after a checkpoint. */
   readonly pageImages: number;
-  /** Held on disk (PostgreSQL), or in memory without the buffers of connections (Redis). */
+  /** Stored on disk (PostgreSQL), or in memory without the buffers of connections (Redis). */
   readonly storedBytes: number;
   /** Statements, or commands from clients. */
   readonly statements: number;

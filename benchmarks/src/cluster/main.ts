@@ -40,7 +40,7 @@ async function main(options: ClusterOptions): Promise<void> {
     titles.push(`${backend}: ${server.title}`);
     note(titles.at(-1) ?? '');
     for (let round = 1; round <= options.rounds; round++) {
-      // Interleaved: a slow minute of the machine meets all numbers of replicas.
+      // Interleaved, so that a slow minute of the machine affects all numbers of replicas.
       for (const replicas of options.replicas) {
         note(`round ${round} of ${options.rounds}: ${replicas} replicas`);
         rounds.push({ backend, replicas, ...(await measured(replicas, { options, server, cost })) });
@@ -80,7 +80,7 @@ async function measured(count: number, { options, server, cost }: Run) {
     ...(parts.includes('latencies') && {
       cancel: await cancelLatency(replicas),
       fanOut: await fanOut(replicas),
-      // Last: it ends a replica.
+      // Measured last, because it kills a replica.
       ...(count > 1 && { takeoverMs: await takeover(replicas) }),
     }),
   };

@@ -9,7 +9,7 @@ import { said } from './replica-client.js';
 import type { Replicas } from './replicas.js';
 import { quantile } from './statistics.js';
 
-/** The cost of one event of a task with so many. */
+/** The cost of one event of a task with `events` events. */
 export interface EventCost {
   readonly events: number;
   readonly each: DatabaseFigures;
@@ -17,7 +17,7 @@ export interface EventCost {
   readonly micros: number;
 }
 
-/** The cost of calls while the store holds so many tasks. */
+/** The cost of calls while the store has `tasks` tasks. */
 export interface TaskCost {
   readonly tasks: number;
   readonly rate: Rate;

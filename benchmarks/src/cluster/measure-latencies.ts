@@ -52,7 +52,7 @@ export async function fanOut(replicas: Replicas): Promise<FanOut> {
   return { readers: READERS, perSecond: lags.length / seconds, p50: quantile(lags, 0.5), p99: quantile(lags, 0.99) };
 }
 
-/** Kills the replica of a resumable turn. The time until a reader on another replica sees an event of the next one. */
+/** Kills the replica of a resumable turn. Returns the time until a reader elsewhere gets an event of the next one. */
 export async function takeover(replicas: Replicas): Promise<number> {
   const { id, owner } = await startedTask(replicas, 'hold');
   const other = replicas.at(replicas.all.indexOf(owner) + 1);

@@ -55,7 +55,7 @@ async function loaded(
     const { client } = replicas.at(index);
     while (!isOver) {
       const begun = performance.now();
-      // Read after the call: the other loops count meanwhile.
+      // Awaited before the addition, because other loops change the sum meanwhile.
       const count = await call(client);
       counted += count;
       times.push(performance.now() - begun);

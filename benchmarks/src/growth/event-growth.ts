@@ -2,7 +2,7 @@ import { measureChunks } from '../probes/chunks.js';
 import { inDataFolder } from '../run/data-folder.js';
 import { type StorageName, withServer } from './grown-server.js';
 
-/** CPU time per event in the last tenth of a task with so many, against its first tenth. */
+/** CPU time per event in the last tenth of a task with `events` events, compared with its first tenth. */
 export interface EventsRow {
   readonly events: number;
   readonly ratio: number;

@@ -1,4 +1,4 @@
-// Our server that grows: so many stored tasks, an agent that obeys its prompt, and a sweep of all that has ended.
+// Our server with stored tasks, an agent whose prompt selects its work, and a sweep of all finished tasks.
 import { createA2AServer } from 'parley-a2a/node';
 import { MemoryStorage, systemClock } from 'parley-a2a/server';
 import { PROBED } from '../subjects/parley-agents.js';
@@ -18,7 +18,7 @@ const server = createA2AServer({ agent: PROBED, storage, concurrency });
 const { url } = await server.listen(0);
 ready(Number(new URL(url).port), { settle: sweep });
 
-/** The work of retention after its time. */
+/** Deletes what retention would delete later. */
 async function sweep(): Promise<void> {
   while ((await storage.sweep({ taskRetentionMs: -1, eventLogMs: -1, limit: 500 })).more);
 }

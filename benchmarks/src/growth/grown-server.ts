@@ -5,7 +5,7 @@ import type { SubjectMessage } from '../subjects/subject-host.js';
 export const STORAGES = ['memory', 'sqlite'] as const;
 export type StorageName = (typeof STORAGES)[number];
 
-/** A million tasks take so long to store, on a busy machine. */
+/** Time limit for storing a million tasks on a busy machine. */
 const STORED_MS = 1_800_000;
 
 /** A server to start. It stores the tasks from number `stored` up to number `wanted` before it listens. */
@@ -46,7 +46,7 @@ export async function repeat(times: number, atOnce: number, one: (number: number
   await Promise.all(Array.from({ length: atOnce }, lane));
 }
 
-/** CPU time of the server for each of so many calls, in µs. */
+/** Returns the CPU time of the server per call, in µs. */
 export async function costOf(server: ProbedServer, times: number, one: (number: number) => Promise<unknown>) {
   const before = await server.usage();
   await repeat(times, 16, one);

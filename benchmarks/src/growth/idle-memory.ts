@@ -5,7 +5,7 @@ import { jsonOf } from '../probes/subject-client.js';
 import { inDataFolder } from '../run/data-folder.js';
 import { repeat, type StorageName, withServer } from './grown-server.js';
 
-/** Bytes of a server for each of so many. */
+/** Memory of a server per connection or stream, in bytes. */
 export interface IdleRow {
   readonly what: 'connection' | 'stream';
   readonly count: number;

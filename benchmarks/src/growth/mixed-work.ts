@@ -14,7 +14,7 @@ export interface MixedRow {
 }
 
 const TENTHS = 10;
-/** Finished tasks go after each so many events, as retention removes them. */
+/** Number of events between two deletions of finished tasks. */
 const SWEPT_EVENTS = 50_000;
 /** SUBMITTED, the artifact, COMPLETED. */
 const TASK_EVENTS = 3;

@@ -5,7 +5,7 @@ import { storedTaskId } from '../stored-tasks.js';
 import { PAGE_SIZE, QUESTION } from '../workloads.js';
 import { costOf, repeat, type StorageName, withServer } from './grown-server.js';
 
-/** Costs while a storage has so many tasks: CPU time of the server, in µs. */
+/** Costs of calls while a storage has `tasks` tasks: CPU time of the server, in µs. */
 export interface StoredRow {
   readonly tasks: number;
   readonly task: number;

@@ -39,7 +39,7 @@ function finishedFault(body: string, completed: string): string | undefined {
   return body.includes('"artifacts":[{') ? undefined : 'the task has no artifact';
 }
 
-/** The same by parsing all of it: every event, every text. For some of the answers. */
+/** Checks an answer completely by parsing it. Used for some of the answers. */
 export function deepFaultOf(name: WorkloadName, { body }: HttpAnswer): string | undefined {
   try {
     const fault = WORKLOADS[name].kind === 'stream' ? streamFault(name, body) : resultFault(name, resultOf(name, body));

@@ -1,4 +1,4 @@
-/** A whole answer to one request. The body is latin1: what is looked for in it is ASCII. */
+/** A whole answer to one request. The body is latin1, because checks search only for ASCII in it. */
 export interface HttpAnswer {
   readonly status: number;
   readonly body: string;
@@ -14,7 +14,7 @@ export class AnswerReader {
   #rest: Buffer | undefined;
   #status = 0;
   #body: string[] = [];
-  /** Bytes of body still to come: of all of it, or of the chunk at hand. */
+  /** Missing bytes of the body, or of the current chunk. */
   #left = 0;
   #state: 'head' | 'body' | 'chunk-size' | 'chunk' = 'head';
 

@@ -10,7 +10,7 @@ export interface ConnectionOwner {
   failed(fault: string): void;
 }
 
-/** One keep-alive connection that sends a request as soon as the one before is answered. */
+/** One keep-alive connection that sends a request as soon as the previous one is answered. */
 export class Connection {
   readonly #request: RequestBytes;
   readonly #owner: ConnectionOwner;
@@ -40,7 +40,7 @@ export class Connection {
     });
   }
 
-  /** Waits no longer; to have to is a fault. */
+  /** Ends the wait for an answer, which counts as a fault. */
   giveUp(): void {
     this.#fail('a request was not answered');
   }

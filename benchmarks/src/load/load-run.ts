@@ -108,7 +108,7 @@ export class LoadRun implements ConnectionOwner {
     }
   }
 
-  /** To wake up a process that sleeps costs the one that does it, here the subject: so this one does not sleep. */
+  /** Keeps this process awake, because waking a sleeping process would cost CPU time of the subject. */
   #stayAwake(): void {
     if (this.#phase !== 'over') setImmediate(() => this.#stayAwake());
   }

@@ -5,10 +5,10 @@ const DIGITS = STORED_TASK_DIGITS;
 const NUMBER_PLACE = '#'.repeat(DIGITS);
 const TASK_PLACE = '@'.repeat(DIGITS);
 
-/** The place of a request, and what is its own. */
+/** The address of requests, and the parts that differ between runs. */
 export interface RequestPlace {
   readonly port: number;
-  /** Tells the ids of this run from those of others. */
+  /** Distinguishes the ids of this run from those of others. */
   readonly run: string;
   /** Further lines of the head. */
   readonly headers?: readonly string[] | undefined;

@@ -9,7 +9,7 @@ export async function measureChunks(server: ProbedServer, chunks: number): Promi
   for (let time = 0; time < WARM_UP.times; time++) await run(server, WARM_UP.chunks);
   const tenths: { readonly first: number; readonly last: number }[] = [];
   for (let time = 0; time < TIMES; time++) tenths.push(await run(server, chunks));
-  // The least of all: other work on the machine can only add to it.
+  // The minimum, because other work of the machine can only increase a time.
   const perChunk = (which: 'first' | 'last') => Math.min(...tenths.map((tenth) => tenth[which])) / (chunks / 10);
   const [first, last] = [perChunk('first'), perChunk('last')];
   return { value: last / first, detail: `${first.toFixed(1)} → ${last.toFixed(1)} µs per chunk` };

@@ -15,7 +15,7 @@ type Caller = () => Promise<number>;
 
 const ROUNDS = 1_200;
 const WARM_UP_ROUNDS = 300;
-/** Short, so that what else the machine does falls on all three alike. */
+/** Short batches, so that other work of the machine slows all three equally. */
 const BATCH: { readonly [Work in ClientWork]: number } = { call: 10, stream: 2 };
 const METHODS: { readonly [Work in ClientWork]: string } = { call: 'SendMessage', stream: 'SendStreamingMessage' };
 /** The task, WORKING and COMPLETED stand around the chunks. */
@@ -65,7 +65,7 @@ export async function measureClientCost(work: ClientWork, core: number | undefin
   return { raw: middle(costs.raw), ours: middle(costs.ours), peer: middle(costs.peer) };
 }
 
-/** The mean without the highest and the lowest fifth: what else the machine does falls on some rounds only. */
+/** Returns the mean without the highest and the lowest fifth, because other work slows only some rounds. */
 function middle(values: readonly number[]): number {
   const sorted = values.toSorted((one, other) => one - other);
   const left = sorted.slice(Math.floor(sorted.length / 5), Math.ceil((sorted.length * 4) / 5));

@@ -58,7 +58,7 @@ class FrameCount {
       stream.on('data', (data: Buffer) => {
         const bytes = rest.length === 0 ? data : Buffer.concat([rest, data]);
         for (let at = bytes.indexOf(EVENT); at >= 0; at = bytes.indexOf(EVENT, at + EVENT.length)) count++;
-        // Nothing shorter than the word itself can hide one that is cut in two.
+        // Keeps the end of the bytes, which may be the first part of a split word.
         rest = bytes.subarray(Math.max(0, bytes.length - EVENT.length + 1));
       });
       stream.once('end', () => resolve(count));

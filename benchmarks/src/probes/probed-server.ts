@@ -28,12 +28,12 @@ export class ProbedServer extends SubjectClient {
     return (await usage).usage;
   }
 
-  /** Lets an agent go on that waits for it. */
+  /** Lets a waiting agent continue. */
   go(): void {
     this.#process.send({ kind: 'go' });
   }
 
-  /** The figures that the agent tells when it is done. Ask before it can be. */
+  /** Resolves to the figures that the agent reports at its end. Must be called before that. */
   async told(): Promise<Readonly<Record<string, number>>> {
     return (await this.#process.next('told', 300_000)).figures;
   }

@@ -54,7 +54,7 @@ export async function measureIdlePush(storage: Storage, core: number | undefined
 
 type Storage = 'memory' | 'sqlite';
 
-/** The median CPU time per task of servers that take turns, in µs. */
+/** Returns the median CPU time per task of alternating servers, in µs. */
 function costsOf(
   settings: readonly Setting[],
   { storage, core }: { readonly storage: Storage; readonly core: number | undefined },

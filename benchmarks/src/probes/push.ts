@@ -15,7 +15,7 @@ export async function measurePush(
   await deliver(server, receiver, { tasks, chunks });
   const runs: Delivered[] = [];
   for (let time = 0; time < TIMES; time++) runs.push(await deliver(server, receiver, { tasks, chunks }));
-  // The least of all: other work on the machine can only add to it.
+  // The minimum, because other work of the machine can only increase a time.
   const micros = Math.min(...runs.map(({ cpuMicros, count }) => cpuMicros / count));
   const rate = Math.max(...runs.map(({ count, seconds }) => count / seconds));
   return {
@@ -24,7 +24,7 @@ export async function measurePush(
   };
 }
 
-/** Notifications that came, and what they cost the server. */
+/** Number of received notifications, and their cost for the server. */
 interface Delivered {
   readonly count: number;
   readonly seconds: number;

@@ -38,7 +38,7 @@ export class ChildProgram<Message extends { readonly kind: string }> implements 
     this.#process.once('exit', (code, signal) => this.#fail(`it ended with ${code ?? signal}`));
   }
 
-  /** All that it printed. Nothing is expected. */
+  /** Its whole output, which should be empty. */
   get output(): string {
     return this.#output;
   }
@@ -47,7 +47,7 @@ export class ChildProgram<Message extends { readonly kind: string }> implements 
     this.#process.send(message);
   }
 
-  /** The next message of a kind. Ask before it can come. */
+  /** Resolves to the next message of a kind. Must be called before it can arrive. */
   async next<Kind extends Message['kind']>(
     kind: Kind,
     patienceMs = PATIENCE_MS,
@@ -63,7 +63,7 @@ export class ChildProgram<Message extends { readonly kind: string }> implements 
     }
   }
 
-  /** Lets it end by itself, so that it can write what it writes at its end. */
+  /** Waits until the program ends by itself, so that it can write its last files. */
   async end(patienceMs = PATIENCE_MS): Promise<void> {
     const gone = once(this.#process, 'exit', { signal: AbortSignal.timeout(patienceMs) });
     this.#process.disconnect();

@@ -16,7 +16,7 @@ export interface Measurement extends LoadResult {
   readonly rate: number;
   /** CPU time of the subject per answer, µs. */
   readonly cpuMicros: number;
-  /** Part of one core that the subject used: near 1, nothing else held it back. */
+  /** Part of one core that the subject used. Near 1, nothing else slowed it. */
   readonly busy: number;
 }
 

@@ -40,14 +40,14 @@ export interface Profile {
   readonly keptDays: number;
 }
 
-/** A chat answers in a minute. A research runs for half an hour and tells little. */
+/** A chat answers within a minute. A research runs for half an hour with few events. */
 export const PROFILES: readonly Profile[] = [
   { title: 'chat', seconds: 60, eventsPerSecond: 1, leaseSeconds: 15, keptDays: 30 },
   { title: 'chat, careful', seconds: 60, eventsPerSecond: 0.5, leaseSeconds: 60, keptDays: 1 },
   { title: 'research', seconds: 1_800, eventsPerSecond: 0.1, leaseSeconds: 60, keptDays: 30 },
 ];
 
-/** The needs of so many running turns. */
+/** The resources for a number of running turns. */
 export interface Plan {
   /** Writes to the database in a second: events and renewals. */
   readonly writes: number;
@@ -62,7 +62,7 @@ export interface Plan {
 const DAY = 86_400;
 const LOG_SECONDS = 3_600;
 
-/** Calculates the needs of so many running turns. A replica renews each lease three times within its length. */
+/** Calculates the resources for running turns. A replica renews each lease three times within its length. */
 export function planFor(running: number, profile: Profile): Plan {
   const { seconds, eventsPerSecond, leaseSeconds, keptDays } = profile;
   const events = running * eventsPerSecond;
@@ -117,7 +117,7 @@ function bytes(value: number): string {
   return value >= 1e12 ? `${rounded(value / 1e12)} TB` : `${rounded(value / 1e9)} GB`;
 }
 
-/** Two digits that count, at least. */
+/** Rounds to at least two significant digits. */
 function rounded(value: number): string {
   return value >= 10 ? String(Math.round(value)) : value.toFixed(1).replace(/\.0$/, '');
 }

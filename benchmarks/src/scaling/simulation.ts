@@ -18,7 +18,7 @@ export interface SimulationResult {
   readonly meanWaitSeconds: number;
   readonly p99WaitSeconds: number;
   readonly takeovers: readonly number[];
-  /** Turns that never began or never ended although the time was enough. */
+  /** Turns that did not start or end although there was enough time. */
   readonly stuck: number;
 }
 
@@ -34,7 +34,7 @@ interface Turn {
 
 interface SimulatedReplica {
   running: Set<Turn>;
-  /** Grows with each crash: what was planned for the process before is void. */
+  /** Increases with each crash, which makes the planned steps of the earlier process void. */
   life: number;
   /** The phase of its beats. A process that starts again has another one. */
   phase: number;
@@ -131,7 +131,7 @@ class Simulation {
 
   #crash(replica: SimulatedReplica): void {
     const { leaseSeconds, beatSeconds } = this.#options.fleet;
-    // Its last beat renewed all leases, and those of younger turns began later.
+    // The last beat of the replica renewed all leases. Leases of younger turns began later.
     const sinceBeat = (this.#now - replica.phase + beatSeconds) % beatSeconds;
     for (const turn of replica.running) {
       const renewedAt = Math.max(this.#now - sinceBeat, turn.begunAt ?? 0);

@@ -1,4 +1,4 @@
-// A server in another language: starts its command as a child, and tells the benchmark what that child has used.
+// A server in another language: starts its command as a child, and reports the resources of that child.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -15,7 +15,7 @@ export async function storageNamed(name: string | undefined, folder: string): Pr
   return openStorage(name === 'sqlite-process' ? `${file}?durability=process` : file, { logger });
 }
 
-/** Stores finished tasks of the anonymous caller by the storage port: as many as it takes at once share a commit. */
+/** Stores finished tasks of the anonymous caller by the storage port. Concurrent calls share a commit. */
 export async function storeTasks(
   storage: TaskStorage,
   { from, to }: { readonly from: number; readonly to: number },

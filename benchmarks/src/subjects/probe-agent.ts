@@ -20,7 +20,7 @@ export async function probed(prompt: string, publisher: Publisher): Promise<void
   await publisher.complete();
 }
 
-/** Tells the CPU time of the first and of the last tenth, µs. */
+/** Reports the CPU time of the first and of the last tenth, in µs. */
 async function chunks(count: number, publisher: Publisher): Promise<void> {
   const marks: number[] = [];
   for (let index = 0; index <= count; index++) {
@@ -48,9 +48,9 @@ async function fanOut(count: number, publisher: Publisher): Promise<void> {
   }
 }
 
-/** Tells the highest RSS on the way. */
+/** Reports the highest RSS during the work. */
 async function replace(bytes: number, { total, publisher }: { total: number; publisher: Publisher }): Promise<void> {
-  // Always the same string, and a flat one: what is measured is the server, not the garbage of its agent.
+  // One flat string for all events, so that the garbage of the agent is not measured.
   const text = Buffer.alloc(bytes, 'x').toString('latin1');
   let peak = 0;
   for (let made = 0; made < total; made += bytes) {

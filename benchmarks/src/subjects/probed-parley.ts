@@ -10,7 +10,7 @@ const server = createA2AServer({ agent: PROBED, storage, push: { allow: ['127.0.
 const { url } = await server.listen(0);
 ready(Number(new URL(url).port), { settle: dropTails });
 
-/** The work of retention an hour after the end of a task. */
+/** Deletes event logs, as retention does an hour after the end of a task. */
 async function dropTails(): Promise<void> {
   const keepTasks = Number.MAX_SAFE_INTEGER;
   while ((await storage.sweep({ taskRetentionMs: keepTasks, eventLogMs: -1, limit: 500 })).more);

@@ -12,7 +12,7 @@ export interface Usage {
 
 /** Requests to a subject. */
 export interface SubjectRequest {
-  /** `now`: its usage; `settle`: the same after everything that may go has gone; `go`: that an agent goes on. */
+  /** `now`: returns the usage; `settle`: the same after a garbage collection; `go`: lets an agent continue. */
   readonly kind: 'now' | 'settle' | 'go';
 }
 
@@ -40,7 +40,7 @@ export interface SubjectHooks {
   readonly usage?: () => Usage;
 }
 
-/** Reports that the subject listens, tells its usage on demand, and ends with its parent. */
+/** Reports that the subject listens and, on request, its usage. Ends with its parent. */
 export function ready(port: number, { settle, usage = ownUsage }: SubjectHooks = {}): void {
   process.once('disconnect', () => process.exit());
   process.on('message', async ({ kind }: SubjectRequest) => {
@@ -64,7 +64,7 @@ function ownUsage(): Usage {
   return { cpuMicros: user + system, rss, heap: heapUsed };
 }
 
-/** Settles when the benchmark says so. */
+/** Resolves at the next `go` of the benchmark. */
 export function told(): Promise<void> {
   return gone.promise;
 }
@@ -75,7 +75,7 @@ export function portOf(address: AddressInfo | string | null): number {
   return address.port;
 }
 
-/** Tells the benchmark what an agent has found out. */
+/** Reports the figures of an agent to the benchmark. */
 export function tellFigures(figures: Readonly<Record<string, number>>): void {
   tell({ kind: 'told', figures });
 }

@@ -150,7 +150,7 @@ async function rawHttp(
   await generator.next('ready');
   return async (seconds) => {
     const finished = generator.next('result', seconds * 1000 + PATIENCE_MS);
-    // The server is warm already. The answers before the time measured cost it nothing that counts.
+    // The server is already warm, and answers before the measured time do not count.
     generator.send({ ...order, seconds, warmUpSeconds: { min: 0, max: 0 } });
     const { answers, seconds: took, examples } = (await finished).result;
     return { answers, seconds: took, faults: examples };

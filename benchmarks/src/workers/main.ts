@@ -62,7 +62,7 @@ async function main(): Promise<void> {
   const costs = new Map<string, Cost[]>();
   for (let round = 0; round < rounds; round++) {
     for (const row of rows) {
-      // Interleaved: a slow minute of the machine meets all numbers of workers.
+      // Interleaved, so that a slow minute of the machine affects all numbers of workers.
       for (const workers of countsOf(row, counts)) {
         const name = `${row.title} ${workers}`;
         costs.set(name, [...(costs.get(name) ?? []), await measured(row, { workers, seconds, placement })]);

@@ -3,7 +3,7 @@ import { A2AError, type Client, connect } from 'parley-a2a/client';
 import { grpcTransport } from 'parley-a2a-grpc';
 import { type CallAgent, instructionPart } from './traversal-instruction.js';
 
-/** The word that ends the texts of a task that stays open. */
+/** The end of the last text of a traversal whose task stays open. */
 export const FINISHED = 'task-finished';
 
 const BINDINGS = new Map([

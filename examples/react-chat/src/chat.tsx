@@ -19,7 +19,7 @@ interface ChatPageProps {
   cancel?(): Promise<unknown>;
 }
 
-/** A chat that goes on after a reload. */
+/** A chat that continues after a reload. */
 export function ChatPage({ id, transport, cancel }: ChatPageProps) {
   const [text, setText] = useState('');
   const [kept] = useState(keptMessages);

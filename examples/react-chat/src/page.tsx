@@ -12,12 +12,12 @@ const { agent } = root.dataset;
 const transport =
   agent === undefined
     ? new DefaultChatTransport<A2AChatMessage>({ api: '/api/chat' })
-    : // A lasting application keeps the places of its chats beside their messages.
+    : // A real application stores `places`, the tasks of its chats, beside their messages.
       a2aChatTransport(agent);
 
 const id = sessionStorage.getItem('chat') ?? crypto.randomUUID();
 sessionStorage.setItem('chat', id);
-// A reload looks to a server as a stop does, so that it needs a request.
+// A server cannot distinguish a stop from a reload, so a stop needs a request.
 const cancel = () => fetch(`/api/chat/${id}/stream`, { method: 'DELETE' });
 
 createRoot(root).render(

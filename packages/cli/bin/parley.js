@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Outside of the condition stands only syntax that every Node.js understands.
+// Code outside of the condition has only syntax that every Node.js can parse.
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < 22 || (major === 22 && minor < 19)) {
   process.stderr.write(`parley needs Node.js 22.19 or newer; this is ${process.versions.node}.\n`);

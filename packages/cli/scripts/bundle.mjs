@@ -11,7 +11,7 @@ const TAKEN =
   /^(?:parley-a2a(?:\/(?:binding-kit|client|kit|server-settings|tools|validation))?|parley-a2a-(?:capnweb|conformance|grpc|mcp|mutual-tls|otel|postgres|redis)|create-parley-a2a|typebox(?:\/.+)?)$/;
 const LIBRARY = /^parley-a2a(?:\/(.+))?$/;
 const FOREIGN = /^.*node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)[\\/]/;
-/** Modules that at least so many commands and lazy imports share make one file: most commands load most of them. */
+/** Modules with at least this number of importing commands and lazy imports share a file, which most commands load. */
 const SHARED_BY = 6;
 
 const { output } = await build({
@@ -29,7 +29,7 @@ const { output } = await build({
         handler: (id, importer) => {
           if (importer === undefined) return undefined;
           if (!TAKEN.test(id)) return { id, external: true };
-          // From its single files, each command takes only what it needs.
+          // A single file of the library, so that each command includes only the modules that it needs.
           const library = LIBRARY.exec(id);
           return library === null ? undefined : join(folder, `../parley/dist/exports/${library[1] ?? 'index'}.js`);
         },
@@ -44,7 +44,7 @@ const { output } = await build({
     minify: { compress: false, mangle: false, codegen: true },
     comments: false,
     codeSplitting: {
-      // A shared module draws no module into its file that few commands need.
+      // The shared file must not include modules that few commands need.
       includeDependenciesRecursively: false,
       groups: [
         { name: 'start', tags: ['$initial'], priority: 2 },
@@ -54,7 +54,7 @@ const { output } = await build({
   },
 });
 
-// Most commands load these files. Imports of the library would load with them, module by module.
+// Most commands load these files, so they must not import the library, which loads module by module.
 for (const file of output.filter(({ name }) => name === 'start' || name === 'shared' || name === 'run')) {
   const slow = file.imports.filter((id) => id.startsWith('parley-a2a'));
   if (slow.length > 0) throw new Error(`${file.fileName} imports ${slow.join(', ')}: import it where it is needed`);

@@ -50,7 +50,7 @@ export class Propagation {
     const tracestate = span.traceState?.serialize() ?? '';
     if (tracestate !== '' && tracestate.length <= STATE_LENGTH) written.tracestate = tracestate;
     if (this.#allowed.size === 0) return written;
-    const entries = this.#passed(propagation.getBaggage(within));
+    const entries = this.#allowedEntries(propagation.getBaggage(within));
     const baggage = entries.map(([key, value]) => `${key}=${encodeURIComponent(value)}`).join(',');
     if (baggage !== '') written.baggage = baggage;
     return written;
@@ -60,13 +60,13 @@ export class Propagation {
     if (this.#allowed.size === 0 || header === undefined || header.length > BAGGAGE_LENGTH) return within;
     const pairs = header.split(',').map((member) => pairOf(member));
     const read = propagation.createBaggage(Object.fromEntries(pairs.map(([key, value]) => [key, { value }])));
-    const passed = this.#passed(read);
+    const passed = this.#allowedEntries(read);
     if (passed.length === 0) return within;
     const entries = Object.fromEntries(passed.map(([key, value]) => [key, { value }]));
     return propagation.setBaggage(within, propagation.createBaggage(entries));
   }
 
-  #passed(baggage: Baggage | undefined): readonly (readonly [string, string])[] {
+  #allowedEntries(baggage: Baggage | undefined): readonly (readonly [string, string])[] {
     const entries = baggage?.getAllEntries() ?? [];
     return entries
       .filter(([key, { value }]) => this.#allowed.has(key) && value.length <= VALUE_LENGTH)

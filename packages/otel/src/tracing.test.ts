@@ -33,7 +33,7 @@ afterAll(() => {
 const SECRET = 'pl4nted-s3cret-words';
 const agent: AgentExecutor = {
   async execute({ text }, events) {
-    // As the instrumentation of a model does.
+    // Like the instrumentation of a model.
     trace.getTracer('model').startSpan('chat model').end();
     if (text.startsWith('fail')) throw new TypeError(SECRET);
     for (let chunk = 0; chunk < 3; chunk += 1) await events.artifact(SECRET, { artifactId: `a${chunk}` });
@@ -73,7 +73,7 @@ async function spanNamed(name: string, kind: SpanKind) {
 
 const message = (text: string) => ({ messageId: crypto.randomUUID(), role: 'ROLE_USER' as const, parts: [{ text }] });
 
-it('a call, its turn and the call of a model are one trace', async () => {
+it('a call, its turn and the call of a model share a trace', async () => {
   const { client } = await served();
   const { messageId, ...rest } = message(`hello ${SECRET}`);
   const answer = await client.sendMessage({ message: { messageId, ...rest } });
@@ -105,7 +105,7 @@ it('a call, its turn and the call of a model are one trace', async () => {
   );
 });
 
-it('a turn for which nobody waits begins a trace, with a link to the call', async () => {
+it('a turn without a waiting caller starts a new trace, with a link to the call', async () => {
   const { client } = await served();
   await client.sendMessage({ message: message('hello'), configuration: { returnImmediately: true } });
   const incoming = await spanNamed('SendMessage', SpanKind.SERVER);
@@ -114,7 +114,7 @@ it('a turn for which nobody waits begins a trace, with a link to the call', asyn
   expect(turn.links.map((link) => link.context.spanId)).toEqual([incoming.spanContext().spanId]);
 });
 
-it('a new task has the trace of its call, before the agent has published anything', async () => {
+it('a new task has the trace of its call before its first event', async () => {
   const silent = Promise.withResolvers<void>();
   const server = createA2AServer({
     agent: { execute: () => silent.promise },
@@ -134,7 +134,7 @@ it('a new task has the trace of its call, before the agent has published anythin
   expect(task && traceIdOf(task)).toBe(call.spanContext().traceId);
 });
 
-it('a call to another agent belongs to the turn that makes it', async () => {
+it('a call to another agent is a child of its turn', async () => {
   const callee = createA2AServer({ name: 'Callee', agent, tracing: serverTracing(), logger: silentLogger });
   const { url: calleeUrl } = await callee.listen(0);
   const caller = createA2AServer({
@@ -167,7 +167,7 @@ it('a call to another agent belongs to the turn that makes it', async () => {
   expect(outgoing.parentSpanContext?.spanId).toBe(calling.spanContext().spanId);
 });
 
-it('a stream is one span, with the count of its events', async () => {
+it('a stream is one span, with the number of its events', async () => {
   const { client } = await served();
   const events: unknown[] = [];
   for await (const event of client.sendStreamingMessage({ message: message('hello') })) events.push(event);
@@ -181,14 +181,14 @@ it('a stream is one span, with the count of its events', async () => {
     });
 });
 
-it('a stream that its reader leaves ends its span', async () => {
+it('the early return of a stream ends its span', async () => {
   const { client } = await served();
   for await (const _ of client.sendStreamingMessage({ message: message('hello') })) break;
   await spanNamed('SendStreamingMessage', SpanKind.CLIENT);
   await spanNamed('SendStreamingMessage', SpanKind.SERVER);
 });
 
-it('an error of a call and of an agent end their spans without words of the error', async () => {
+it('errors of calls and agents end their spans, without the text of the error', async () => {
   const { client } = await served();
   await expect(client.getTask({ id: 'unknown' })).rejects.toMatchObject({ code: 'TASK_NOT_FOUND' });
   for (const kind of [SpanKind.CLIENT, SpanKind.SERVER]) {
@@ -202,7 +202,7 @@ it('an error of a call and of an agent end their spans without words of the erro
   expect(JSON.stringify(turn.events)).not.toContain(SECRET);
 });
 
-it('a span of an instrumentation of HTTP is enriched in the place of a second one', async () => {
+it('the span of an HTTP instrumentation gets the attributes, and no second span is made', async () => {
   const { url } = await served();
   const incoming = trace.getTracer('http').startSpan('POST', { kind: SpanKind.SERVER });
   const body = { jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: 'unknown' } };
@@ -224,18 +224,21 @@ it('a span of an instrumentation of HTTP is enriched in the place of a second on
   ]);
 });
 
-it.each([true, false])('the turn of a dropped call is dropped (returnImmediately: %s)', async (returnImmediately) => {
-  const { url } = await served();
-  const client = await connect(url);
-  onTestFinished(() => client.close());
-  const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-00`;
-  const request = { message: message('hello'), configuration: { returnImmediately } };
-  const { task } = await client.sendMessage(request, { traceparent });
-  await client.waitFor(task?.id ?? '', { traceparent });
-  expect(spans()).toEqual([]);
-});
+it.each([true, false])(
+  'the turn of a call that was not sampled has no span (returnImmediately: %s)',
+  async (returnImmediately) => {
+    const { url } = await served();
+    const client = await connect(url);
+    onTestFinished(() => client.close());
+    const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-00`;
+    const request = { message: message('hello'), configuration: { returnImmediately } };
+    const { task } = await client.sendMessage(request, { traceparent });
+    await client.waitFor(task?.id ?? '', { traceparent });
+    expect(spans()).toEqual([]);
+  },
+);
 
-it('a call that a sampler has dropped leaves no span of a lost attempt', () => {
+it('a call that was not sampled has no span of a lost attempt', () => {
   const cause = { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-00` };
   const attempt = { agent: '/', taskId: 't', contextId: 'c', messageId: 'm', attempt: 1, since: 1, fate: 'run' };
   const tracing = serverTracing().turnPorts?.tracing ?? expect.unreachable();
@@ -246,7 +249,7 @@ it('a call that a sampler has dropped leaves no span of a lost attempt', () => {
   expect(spans()).toHaveLength(1);
 });
 
-it('metrics have the durations of calls and turns, without ids', async () => {
+it('metrics contain the durations of calls and turns, without ids', async () => {
   const { client } = await served();
   await client.sendMessage({ message: message('hello') });
   await spanNamed('invoke_agent Traced', SpanKind.INTERNAL);
@@ -268,7 +271,7 @@ it('metrics have the durations of calls and turns, without ids', async () => {
   expect(labels).not.toContain('a2a.task.id');
 });
 
-it('the span of a turn has the wait of its message behind another turn', async () => {
+it('the span of a turn contains the time that its message waited for another turn', async () => {
   const gate = Promise.withResolvers<void>();
   const server = createA2AServer({
     agent: {
@@ -296,7 +299,7 @@ it('the span of a turn has the wait of its message behind another turn', async (
   expect(turnOf(next)?.attributes['parley.turn.queue_wait']).toBeGreaterThanOrEqual(0.02);
 });
 
-it('log lines have the ids of the active span', () => {
+it('log lines contain the ids of the active span', () => {
   const lines: unknown[] = [];
   const write = (...line: unknown[]) => void lines.push(line);
   const logger = addTraceIds({ debug: write, info: write, warn: write, error: write });
@@ -310,7 +313,7 @@ it('log lines have the ids of the active span', () => {
   ]);
 });
 
-it('refuses options that it does not know', () => {
+it('refuses unknown options', () => {
   expect(() => serverTracing({ bagage: [] } as object)).toThrow(OptionsError);
   expect(() => serverTracing({ content: { redact: String, maxLenght: 1 } } as object)).toThrow(OptionsError);
   expect(() => clientTracing({ bagage: [] } as object)).toThrow(OptionsError);

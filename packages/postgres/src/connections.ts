@@ -59,7 +59,7 @@ export class PostgresConnections implements Session {
   readonly plan: PostgresPlan;
   /** A session on separate connections for calls about leases. */
   readonly urgent: Session = {
-    query: (statement) => this.#repeated(this.#urgent, statement),
+    query: (statement) => this.#repeatOnce(this.#urgent, statement),
   };
   readonly #clock: Clock;
   readonly #calls: Pool;
@@ -90,7 +90,7 @@ export class PostgresConnections implements Session {
   }
 
   async query<R = Readonly<Record<string, unknown>>>(statement: Statement): Promise<Rows<R>> {
-    return this.#repeated(this.#calls, statement);
+    return this.#repeatOnce(this.#calls, statement);
   }
 
   /**
@@ -128,19 +128,19 @@ export class PostgresConnections implements Session {
     stop();
   }
 
-  async #repeated<R>(pool: Pool, statement: Statement): Promise<Rows<R>> {
+  async #repeatOnce<R>(pool: Pool, statement: Statement): Promise<Rows<R>> {
     this.#outage.check();
     try {
-      return await this.#noted(() => this.#query<R>(pool, statement));
+      return await this.#reportOutcome(() => this.#query<R>(pool, statement));
     } catch (error) {
       const isLost = error instanceof PostgresError && error.written === 'unknown';
       if (!isLost || statement.repeatable !== true || this.#outage.isAway) throw error;
-      return await this.#noted(() => this.#query<R>(pool, statement));
+      return await this.#reportOutcome(() => this.#query<R>(pool, statement));
     }
   }
 
   /** Reports the success or failure of a call to the outage. */
-  async #noted<R>(work: () => Promise<R>): Promise<R> {
+  async #reportOutcome<R>(work: () => Promise<R>): Promise<R> {
     try {
       const result = await work();
       this.#outage.working();
@@ -169,13 +169,13 @@ export class PostgresConnections implements Session {
   }
 
   #query<R>(pool: Pool, statement: Statement): Promise<Rows<R>> {
-    return this.#using(pool, async (connection) => (await connection.send(statement)).rows as R[]);
+    return this.#useConnection(pool, async (connection) => (await connection.send(statement)).rows as R[]);
   }
 
   async #transaction<R>(work: (session: Session) => Promise<R>, limits: UseLimits): Promise<R> {
     this.#outage.check();
-    return this.#noted(() =>
-      this.#using(
+    return this.#reportOutcome(() =>
+      this.#useConnection(
         this.#calls,
         async (connection) => {
           await connection.send({ text: this.#begin(limits) }, 'not-sent');
@@ -208,7 +208,7 @@ export class PostgresConnections implements Session {
   }
 
   /** Uses a connection once. It is replaced if it has ended or did not answer. */
-  async #using<R>(pool: Pool, use: (connection: Connection) => Promise<R>, limits: UseLimits = {}): Promise<R> {
+  async #useConnection<R>(pool: Pool, use: (connection: Connection) => Promise<R>, limits: UseLimits = {}): Promise<R> {
     if (this.#closing !== undefined) throw new StorageError('The storage is closed');
     const { subject, statementTimeoutMs, isPooled } = this.plan;
     let client: PoolClient;

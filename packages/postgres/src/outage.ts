@@ -50,7 +50,7 @@ export class Outage {
   failing(error: PostgresError): PostgresError {
     if (!error.isOutage) return error;
     this.#options.log.failing(error.message);
-    // The server has answered this call, so others may succeed.
+    // With an SQLSTATE the server has answered, so other calls may succeed.
     if (error.sqlState === undefined && this.#reason === undefined && !this.#isClosed) {
       this.#reason = error;
       this.#probeAfter(FIRST_WAIT_MS);

@@ -18,7 +18,7 @@ export {
   type OpenRedisCacheOptions,
   openRedisCache,
   RedisCache,
-} from './cache/open-redis-cache.js';
+} from './cache/redis-cache.js';
 export type { RedisOptions, RedisTlsOptions } from './storage/redis-options.js';
 export type { RedisStatus } from './storage/redis-status.js';
 export { RedisStorage } from './storage/redis-storage.js';

@@ -9,7 +9,7 @@ type LogOf = (agent: string, taskId: string) => FoldedLog | undefined;
  *
  * - The log has each shown event, under its number and with the same content.
  * - Each stream has its events in order and without gaps.
- * - Each answer shows the task as it stood at some record.
+ * - Each answer equals the task at some record.
  * - A call that begins after another client was shown a record shows the task with that record, on any replica.
  */
 export function checkClients(calls: readonly ClientCall[], logOf: LogOf): Violation[] {
@@ -55,7 +55,7 @@ function difference(
     return [{ rule: 'shown status is lost', evidence: `was shown ${brief(shown.task.status)}` }];
   }
   const seqs = log.seqsOfTask(shown.task);
-  // A message to a task that waits is answered with the task as its turn has begun.
+  // The answer to a message to a waiting task is the task at the start of the turn.
   if (shown.kind === 'snapshot' && operation === 'stream' && log.seqsBefore(shown.task).includes(shown.seq)) return [];
   if (shown.kind === 'snapshot' && !seqs.includes(shown.seq)) {
     return [{ rule: 'snapshot is not the log', seq: shown.seq, evidence: `was shown ${brief(shown.task)}` }];
@@ -64,7 +64,7 @@ function difference(
   return [{ rule: 'shown task is not the log', evidence: `was shown ${brief(shown.task)}` }];
 }
 
-/** The numbers of one stream: consecutive, and a stream that ends shows the end of its turn or its task. */
+/** Checks that the numbers of a stream are consecutive, and that a finished stream has the end of its turn or task. */
 function sequence(call: ClientCall): Violation[] {
   if (call.operation !== 'stream' && call.operation !== 'subscribe') return [];
   const found: Violation[] = [];
@@ -138,7 +138,7 @@ function staleness(calls: readonly ClientCall[], logOf: LogOf): Violation[] {
   return found;
 }
 
-/** The first and the last record at which the task can have been shown so. */
+/** Returns the first and the last record at which the task could equal the shown one. */
 function rangeOf(
   shown: Exclude<Shown, { kind: 'reply' }>,
   log: FoldedLog | undefined,

@@ -6,7 +6,7 @@ import { checkRuns } from './check-runs.js';
 import { FoldedLog } from './folded-log.js';
 import type { History, Violation } from './history.js';
 
-/** All broken promises of a history. Pure: the same history gives the same violations. */
+/** Returns all violations of the promises in a history. Pure: the same history gives the same violations. */
 export function checkHistory(history: History): Violation[] {
   const logs = history.logs.map((log) => new FoldedLog(log));
   const byKey = new Map(logs.map((log) => [`${log.agent} ${log.id}`, log]));

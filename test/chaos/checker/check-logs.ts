@@ -90,7 +90,7 @@ export function checkSettled(logs: readonly FoldedLog[]): Violation[] {
   });
 }
 
-/** Checks the reasons of ends: agents of the load never fail, so a task fails only if its process was lost. */
+/** Checks the reasons of failures: agents of the load never fail, so a task fails only if its process died. */
 export function checkEnds(logs: readonly FoldedLog[], { calls }: History): Violation[] {
   const canceled = new Set(calls.flatMap(({ operation, taskId }) => (operation === 'cancel' ? [taskId] : [])));
   return logs.flatMap(({ id, agent, log: { stored } }): Violation[] => {
@@ -101,7 +101,7 @@ export function checkEnds(logs: readonly FoldedLog[], { calls }: History): Viola
     }
     if (state !== 'TASK_STATE_FAILED') return [];
     const text = brief(message?.parts);
-    // The storage counts an attempt before its agent begins, so that the journals may have fewer runs.
+    // The storage counts an attempt before its agent starts, so the journals may have fewer runs.
     if ((agent === '/fragile' ? INTERRUPTED : EXHAUSTED).test(text)) return [];
     return [{ rule: 'end without reason', taskId: id, seq, evidence: `failed with ${text}` }];
   });

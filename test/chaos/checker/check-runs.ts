@@ -3,7 +3,7 @@ import type { AgentRun, History, ReplicaLife, Violation } from './history.js';
 
 /** Time between the end of a stall and the abort of the runs that have lost their lease meanwhile. */
 const AWAKE_MS = 1_000;
-/** Inaccuracy of the notes about stalls. */
+/** Inaccuracy of the recorded stalls, in ms. */
 const NOTE_MS = 250;
 
 type LogOf = (agent: string, taskId: string) => FoldedLog | undefined;
@@ -68,7 +68,7 @@ function crashes({ process, ownEnd }: ReplicaLife): Violation[] {
   return [{ rule: 'replica ended by itself', evidence: `process ${process} ended with ${ownEnd}` }];
 }
 
-/** The time from which a run can do no more. */
+/** Returns the time after which a run can have no effect. */
 function endOf({ abortedAt, endedAt }: AgentRun, life: ReplicaLife | undefined): number {
   return Math.min(...[abortedAt, endedAt, life?.endedAt].map((time) => time ?? Number.POSITIVE_INFINITY));
 }
@@ -105,7 +105,7 @@ function repeats(ofTurn: readonly AgentRun[]): Violation[] {
     if (agent === '/fragile') {
       return [{ rule: 'agent ran again', taskId, evidence: `${before?.id}, then ${run.id}, but it is not resumable` }];
     }
-    // A draft that could not be stored may run again: it holds no turn yet.
+    // A draft that could not be stored may run again, because it has no turn yet.
     if (before === undefined || agent === '/either' || run.attempt > before.attempt) return [];
     const evidence = `run ${run.id} has attempt ${run.attempt}, run ${before.id} before it ${before.attempt}`;
     return [{ rule: 'attempts out of order', taskId, evidence }];
@@ -119,7 +119,7 @@ function overlaps(ofTurn: readonly AgentRun[], lives: ReadonlyMap<string, Replic
     const life = lives.get(before.process);
     const over = endOf(before, life);
     if (over <= run.startedAt) return [];
-    // The journal of a stopped process goes on when it wakes up.
+    // The journal of a stopped process continues after SIGCONT.
     const isExcused = (life?.stalls ?? []).some(
       ({ from, to }) => from - NOTE_MS <= run.startedAt && run.startedAt <= to + NOTE_MS && over <= to + AWAKE_MS,
     );

@@ -5,13 +5,13 @@ import type { LogRecord } from '../../../packages/parley/src/task/log-record.js'
 import { TaskBuilder } from '../../../packages/parley/src/task/task-builder.js';
 import type { StoredLog } from './history.js';
 
-/** The tag that an agent puts before each of its events: the run and the number of the event in it. */
+/** The prefix of each event of an agent: its run, and the number of the event in the run. */
 export interface RunTag {
   readonly run: string;
   readonly count: number;
 }
 
-/** A log with the task as it stood after each record. */
+/** A log with the task after each record. */
 export class FoldedLog {
   readonly log: StoredLog;
   readonly #bySeq: Map<number, LogRecord>;
@@ -39,25 +39,25 @@ export class FoldedLog {
     return this.#bySeq.get(seq);
   }
 
-  /** The sequence numbers at which the task stood exactly so. */
+  /** Returns the sequence numbers at which the task equals this one. */
   seqsOfTask(task: Task): readonly number[] {
     this.#folds ??= this.#fold();
     return this.#folds.tasks.get(digest(task)) ?? [];
   }
 
-  /** The sequence numbers at which the task waited, and was shown so because its next turn had begun. */
+  /** Returns the sequence numbers of waiting tasks that equal this one once their next turn has started. */
   seqsBefore(begun: Task): readonly number[] {
     this.#folds ??= this.#fold();
     return this.#folds.begun.get(digest(begun)) ?? [];
   }
 
-  /** The tag of the event of a record, if an agent has published it. The whole text at the end repeats tags. */
+  /** Returns the tag of a record, if an agent has published its event. The whole text at the end repeats tags. */
   tagOf(record: LogRecord): RunTag | undefined {
     this.#folds ??= this.#fold();
     return this.#folds.repeats.has(record.seq) ? undefined : tagOf(record);
   }
 
-  /** The first and the last sequence number at which the task had this status; undefined if it never had. */
+  /** Returns the first and the last sequence number with this status; undefined if there is none. */
   seqsOfStatus(task: Task): readonly [first: number, last: number] | undefined {
     if (this.#statuses === undefined) {
       this.#statuses = new Map();
@@ -90,13 +90,13 @@ export class FoldedLog {
   }
 }
 
-/** Sequence numbers of a log, by the digest of the task that was shown there. */
+/** Sequence numbers of a log by the digest of the task. */
 interface Folds {
-  /** As the task stood. */
+  /** By the task after each record. */
   readonly tasks: Map<string, number[]>;
-  /** As it is shown before the first record of the turn that ends its wait. */
+  /** By the waiting task once its next turn has started, before the first record of that turn. */
   readonly begun: Map<string, number[]>;
-  /** Records that say the whole of an artifact again, which is complete with them. */
+  /** Records that repeat a whole artifact, which they complete. */
   readonly repeats: Set<number>;
 }
 
@@ -115,13 +115,13 @@ function isRepeat({ event }: LogRecord, before: TaskBuilder): boolean {
   return known !== undefined && canonical(known.parts) === canonical(artifact.parts);
 }
 
-/** The state that a record shows, if it shows one. */
+/** Returns the state in a record, if it has one. */
 export function stateOf({ event }: Pick<LogRecord, 'event'>): TaskState | undefined {
   if (event.task !== undefined) return event.task.status.state;
   return event.statusUpdate !== undefined ? event.statusUpdate.status.state : undefined;
 }
 
-/** The tag of the event of a record, if an agent has published it. */
+/** Returns the tag of a record, if an agent has published its event. */
 function tagOf({ event }: Pick<LogRecord, 'event'>): RunTag | undefined {
   if (event.task !== undefined) return undefined;
   const parts =
@@ -140,7 +140,7 @@ export function canonical(value: unknown): string {
   );
 }
 
-/** Empty lists may be left out of a task. */
+/** Returns the digest of a task without its empty lists, which a task may omit. */
 function digest({ artifacts, history, ...task }: Task): string {
   const full = {
     ...task,

@@ -13,7 +13,7 @@ export interface StoredLog {
   readonly floor: number;
 }
 
-/** A part of a task that a client was shown. `at` is the time at which it arrived. */
+/** A part of a task that a client received, at the time `at`. */
 export type Shown =
   | {
       readonly kind: 'event';
@@ -30,7 +30,7 @@ export type Shown =
       readonly seq: number;
       readonly task: Task;
     }
-  /** A whole task in an answer, also in one that a stream has asked for instead of an event. */
+  /** A whole task in an answer, or in an answer that a stream has requested instead of an event. */
   | { readonly kind: 'task'; readonly at: number; readonly taskId: string; readonly task: Task }
   /** A task in a list, of which only the status counts. */
   | { readonly kind: 'listed'; readonly at: number; readonly taskId: string; readonly task: Task }
@@ -39,7 +39,7 @@ export type Shown =
 /** The operations of the load. */
 export type Operation = 'send' | 'stream' | 'subscribe' | 'get' | 'list' | 'cancel' | 'config' | 'configs' | 'unconfig';
 
-/** A call of a client with everything that it was shown. */
+/** A call of a client with everything that it received. */
 export interface ClientCall {
   readonly id: string;
   readonly operation: Operation;
@@ -72,9 +72,9 @@ export interface AgentRun {
   readonly messageId: string;
   readonly attempt: number;
   readonly startedAt: number;
-  /** Last record of the turn that the run found; 0 if there was none; absent if the read failed. */
+  /** The last record of the turn at the start of the run; 0 without one; absent if the read failed. */
   readonly saw?: number;
-  /** Count of events that the storage has confirmed to the agent. */
+  /** Number of events that the storage has acknowledged to the agent. */
   readonly flushed: number;
   readonly abortedAt?: number;
   readonly endedAt?: number;
@@ -84,7 +84,7 @@ export interface AgentRun {
 export interface ReplicaLife {
   readonly process: string;
   readonly endedAt?: number;
-  /** The code or the signal of its end, if the harness had not asked for that. */
+  /** The code or the signal of its end, if the harness did not cause it. */
   readonly ownEnd?: string;
   /** Times in which the process could not react. */
   readonly stalls: readonly { readonly from: number; readonly to: number }[];
@@ -100,7 +100,7 @@ export interface Arrival {
   readonly acknowledged: boolean;
 }
 
-/** Everything that is known about a run of the harness. All times are ms of one monotonic clock. */
+/** All records of a run of the harness. All times are ms of one monotonic clock. */
 export interface History {
   readonly logs: readonly StoredLog[];
   readonly calls: readonly ClientCall[];
@@ -108,7 +108,7 @@ export interface History {
   readonly replicas: readonly ReplicaLife[];
   readonly arrivals: readonly Arrival[];
   readonly queues: readonly DeliveryQueue[];
-  /** The time at which no task was at work any more. */
+  /** The time at which no task was working any more. */
   readonly restAt: number;
 }
 
@@ -120,7 +120,7 @@ export interface Violation {
   readonly evidence: string;
 }
 
-/** The line of a report. */
+/** Formats a violation as a line. */
 export function violationLine({ rule, taskId, seq, evidence }: Violation): string {
   const place = [...(taskId === undefined ? [] : [`task ${taskId}`]), ...(seq === undefined ? [] : [`seq ${seq}`])];
   return `${rule}: ${[...place, evidence].join(', ')}`;

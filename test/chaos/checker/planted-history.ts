@@ -48,7 +48,7 @@ export function firstRecord(): LogRecord {
   return new LogRecord(1, 1, { task: { id: TASK, contextId: CONTEXT, status, history: [userMessage('m1')] } });
 }
 
-/** A log of these records, with the task that follows from them. */
+/** Returns the log of these records, with the task that results from them. */
 export function logOf(records: readonly LogRecord[], agent = '/steady'): StoredLog {
   const [first, ...others] = records;
   if (first === undefined || first.event.task === undefined) throw new Error('a log begins with its task');
@@ -59,7 +59,7 @@ export function logOf(records: readonly LogRecord[], agent = '/steady'): StoredL
   return { stored, records, floor: 1 };
 }
 
-/** The view of a stream of these records. */
+/** Returns what a stream of these records shows. */
 export function shownOf(records: readonly LogRecord[], from = 100): Shown[] {
   return records.map(({ seq, event }): Shown => {
     const at = from + seq;
@@ -127,7 +127,7 @@ export function flawless(): History {
   return { logs: [log], calls, runs, replicas, arrivals, queues, restAt: 10_000 };
 }
 
-/** The artifact of the last run is said again as a whole, because nothing had ended it. */
+/** Changes the history so that a last record repeats the whole artifact of the last run, which no chunk had ended. */
 export function saidAgain(text: (texts: string) => string): (history: History) => Partial<History> {
   return ({ logs }) => {
     const records = [...(logs[0]?.records ?? [])];
@@ -142,7 +142,7 @@ export function saidAgain(text: (texts: string) => string): (history: History) =
   };
 }
 
-/** A stream of a message to a task that waits. It begins with the task as its turn has begun, under this number. */
+/** Adds the stream of a message to a waiting task. It begins with the task at the start of the turn, under `seq`. */
 export function resumedAt(seq: number): (history: History) => Partial<History> {
   return ({ logs }) => {
     const records = [

@@ -10,7 +10,7 @@ import { PostgresServer } from '../../support/servers/postgres-server.js';
 import { RedisServer } from '../../support/servers/redis-server.js';
 import { until } from './monotonic.js';
 
-/** The database of a chaos run, with the faults that it can have. */
+/** The database of a chaos run, with its possible faults. */
 export interface ChaosDatabase extends AsyncDisposable {
   readonly backend: string;
   /** Its address, for the harness. */
@@ -19,7 +19,7 @@ export interface ChaosDatabase extends AsyncDisposable {
   readonly isFile?: true;
   /** The TCP port of its only server. Absent: replicas reach it directly. */
   readonly port?: number;
-  /** Faults of its own, by name. Each is repaired when its promise resolves. */
+  /** Faults of this kind of database, by name. Each is repaired when its promise resolves. */
   readonly faults?: Readonly<Record<string, (random: Random) => Promise<void>>>;
   urlThrough(port: number): string;
   /** Requests whose answers can be lost, by the operation. */
@@ -28,12 +28,12 @@ export interface ChaosDatabase extends AsyncDisposable {
   startAgain?(): Promise<void>;
   freeze?(): void;
   thaw?(): void;
-  /** From then on it has no room. Absent where that cannot be had here. */
+  /** Fills the disk or the memory. Absent if that is not possible. */
   fill?(): Promise<void>;
   free?(): Promise<void>;
 }
 
-/** A SQLite file: one replica, and no faults of its own. */
+/** A SQLite file: one replica, and no special faults. */
 export function sqliteDatabase(folder: string): ChaosDatabase {
   const url = `sqlite:${join(folder, 'tasks.db')}`;
   return {
@@ -46,7 +46,7 @@ export function sqliteDatabase(folder: string): ChaosDatabase {
 }
 
 const DISK_MEGABYTES = 600;
-/** WAL files stay few, so that a full disk is felt soon. */
+/** Few WAL files, so that a full disk has an effect soon. */
 const POSTGRES_SETTINGS = ['max_wal_size=48MB', 'min_wal_size=32MB', 'max_connections=200'];
 const STARTING_MS = 20_000;
 
@@ -57,7 +57,7 @@ type PostgresUse =
   /** True if the replicas reach it through a pooler of transactions. */
   | { readonly pooled: boolean; readonly partitions?: never };
 
-/** A PostgreSQL. Root gives it a disk of its own, which can be filled. */
+/** A PostgreSQL server. For root it has its own disk, which can be filled. */
 export async function postgresDatabase({
   partitions = 1,
   pooled = false,
@@ -89,7 +89,7 @@ export async function postgresDatabase({
       fill: async () => disk.fill(),
       free: async () => {
         disk.free();
-        // The server ends itself if it cannot write its WAL, as it does in operation. Its supervisor starts it again.
+        // The server ends if it cannot write its WAL, as in production. There a supervisor restarts it.
         const answers = () => server.isRunning && isAnswering(url);
         await until(answers, { limitMs: 5_000, what: () => 'away' }).catch(async () => {
           await kill();
@@ -123,7 +123,7 @@ async function isAnswering(url: string): Promise<boolean> {
 /** The server forces each write to the disk, and evicts nothing. */
 export const REDIS_SETTINGS = ['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction'];
 
-/** A Redis that keeps its writes when it is killed. It is full when it has reached its limit of memory. */
+/** A Redis server that keeps its writes after a kill. It is full at its memory limit. */
 export async function redisDatabase(): Promise<ChaosDatabase> {
   const server = await RedisServer.start(...REDIS_SETTINGS);
   const { change, claim } = redisScripts().one;
@@ -138,7 +138,7 @@ export async function redisDatabase(): Promise<ChaosDatabase> {
     port: server.port,
     urlThrough: (port) => server.url.replace(`:${server.port}`, `:${port}`),
     requests: {
-      // A turn is added by an accepted message only.
+      // Only an accepted message adds a turn.
       accept: /\r\nadded\r\n/,
       append: new RegExp(`${change.sha}(?![^]*\r\nadded\r\n)`),
       claim: new RegExp(claim.sha),

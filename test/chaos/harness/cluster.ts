@@ -5,19 +5,19 @@ import type { ChaosDatabase } from './chaos-database.js';
 import { DatabaseProxy } from './database-proxy.js';
 import { ReplicaProcess } from './replica-process.js';
 
-/** The address that the cards name. Requests to it go to a replica. */
+/** The address in the cards. Requests to it go to a replica. */
 export const PUBLIC_URL = 'http://replicas.test';
 
 const STOP_MS = 20_000;
 
-/** One replica: a process at a time, on a port and with a proxy to the database of its own. */
+/** One replica: one process at a time, with its own port and its own proxy to the database. */
 export class Replica {
   readonly index: number;
   readonly proxy: DatabaseProxy | undefined;
   readonly #settings: { readonly database: string; readonly folder: string; readonly port: number };
   readonly lives: ReplicaProcess[] = [];
   #process: ReplicaProcess | undefined;
-  /** False while the balancer leaves it out. */
+  /** False while the balancer skips it. */
   isUp = false;
 
   constructor(
@@ -55,7 +55,7 @@ export class Replica {
     await this.#process?.ended;
   }
 
-  /** Stops it in an orderly way. Rejects if it does not end, or ends with an error. */
+  /** Stops the replica by SIGTERM. Rejects if it does not end, or ends with an error. */
   async stop(): Promise<void> {
     const stopped = this.#process;
     if (stopped === undefined) return;
@@ -108,12 +108,12 @@ export class Cluster implements AsyncDisposable {
     return cluster;
   }
 
-  /** A replica that runs now. */
+  /** Returns a running replica. */
   pick(): Replica {
     return this.#random.pick(this.replicas);
   }
 
-  /** Requests as through a load balancer: each goes to some replica that is up. */
+  /** Sends requests like a load balancer: each goes to a random replica that is up. */
   readonly fetch = (url: string, init: RequestInit): Promise<Response> => {
     const up = this.replicas.filter(({ isUp }) => isUp);
     const replica = up[Math.floor(Math.random() * up.length)];
@@ -122,7 +122,7 @@ export class Cluster implements AsyncDisposable {
     return fetch(url.replace(PUBLIC_URL, replica.url), init);
   };
 
-  /** All processes that there were. */
+  /** All processes of the run. */
   get lives(): readonly Omit<ReplicaLife, 'stalls'>[] {
     return this.replicas.flatMap(({ lives }) => lives.map(({ life }) => life));
   }

@@ -38,7 +38,7 @@ export class DatabaseProxy implements AsyncDisposable {
     this.#isCut = false;
   }
 
-  /** Holds the bytes for the database from now on. They arrive with `release`, also if their sender has given up. */
+  /** Delays the bytes for the database until `release`, even if their sender has closed its connection. */
   hold(): void {
     this.#isHeld = true;
   }
@@ -90,7 +90,7 @@ export class DatabaseProxy implements AsyncDisposable {
     }
     client.once('close', () => {
       this.#sockets.delete(client);
-      // A network that holds bytes delivers them also for a sender that has given up.
+      // A slow network delivers bytes even if their sender has closed its connection.
       if (held.length === 0) target.destroy();
     });
     target.once('close', () => {

@@ -7,14 +7,14 @@ import { pause } from './monotonic.js';
 const LEASE_MS = 2_000;
 const MINUTE_MS = 60_000;
 
-/** The world that a fault changes. */
+/** The parts of a run that faults change. */
 export interface FaultWorld {
   readonly cluster: Cluster;
   readonly load: Load;
   readonly random: Random;
 }
 
-/** A fault. It is over, and all is repaired, when its promise resolves. */
+/** A fault. It is repaired when its promise resolves. */
 export type Fault = (world: FaultWorld) => Promise<void>;
 
 const killed: Fault = async ({ cluster, random }) => {
@@ -44,7 +44,7 @@ const cutFromAll: Fault = async ({ cluster, random }) => {
   for (const { proxy } of cluster.replicas) proxy?.restore();
 };
 
-/** Requests arrive late: after other replicas have taken the turns over. */
+/** Delays requests until other replicas have taken over the turns. */
 const delayed: Fault = async ({ cluster, random }) => {
   const { proxy } = cluster.pick();
   proxy?.hold();
@@ -56,7 +56,7 @@ function answerLost(operation: 'accept' | 'append' | 'claim'): Fault {
   return async ({ cluster }) => {
     const pattern = cluster.database.requests?.[operation];
     if (pattern === undefined) return;
-    // Each replica in turn, so that one that is idle now holds nothing up.
+    // For all replicas at once, because some may be idle.
     await Promise.all(cluster.replicas.map(({ proxy }) => proxy?.loseAnswer(pattern, LEASE_MS)));
   };
 }
@@ -105,7 +105,7 @@ const rolled: Fault = async ({ cluster }) => {
 };
 
 async function stopped(replica: Replica): Promise<void> {
-  // Some balancers notice at once that a replica stops, and some do not.
+  // Some balancers detect the stop of a replica at once, others do not.
   replica.isUp = replica.index % 2 === 0;
   await replica.stop();
 }
@@ -126,7 +126,7 @@ const OVER_TCP: Readonly<Record<string, Fault>> = {
   'database frozen': databaseFrozen,
 };
 
-/** The faults that are possible with a database, by name. */
+/** Returns the possible faults of a database, by name. */
 export function faultsOf({ port, requests, fill, faults = {} }: Cluster['database']): ReadonlyMap<string, Fault> {
   const own = Object.entries(faults).map(([name, fault]) => [name, ({ random }: FaultWorld) => fault(random)] as const);
   return new Map(
@@ -144,7 +144,7 @@ export function faultsOf({ port, requests, fill, faults = {} }: Cluster['databas
   );
 }
 
-/** So many faults in random order. Every one comes before any comes again. */
+/** Yields `count` faults in random order. Each fault comes once before any is repeated. */
 export function* faultOrder(
   names: readonly string[],
   { count, random }: { count: number; random: Random },

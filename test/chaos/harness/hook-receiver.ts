@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Arrival } from '../checker/history.js';
 import { monotonic } from './monotonic.js';
 
-/** A webhook that records every notification. It fails for some of them until it is told to be steady. */
+/** A webhook that records every notification. It refuses some of them until it is set to steady. */
 export class HookReceiver implements AsyncDisposable {
   readonly arrivals: Arrival[] = [];
   readonly #server: Server;

@@ -12,10 +12,10 @@ import type { Random } from '../../../packages/parley/test/random.js';
 import { monotonic, pause } from './monotonic.js';
 import type { CallFacts, RecordedCall, Recorder } from './recorder.js';
 
-/** Time after which a client gives a call up. No fault lasts so long. */
+/** Time limit of a call, in ms. No fault lasts that long. */
 const CALL_MS = 120_000;
 const RETRY_MS = 200;
-/** Tasks that clients remember, to ask for them again. */
+/** Number of tasks that clients remember, to read them again. */
 const KNOWN = 200;
 const AGENTS = ['/steady', '/fragile', '/either'] as const;
 const BINDINGS = ['JSONRPC', 'HTTP+JSON'] as const;
@@ -42,8 +42,8 @@ interface Sending {
 }
 
 /**
- * Clients that use all operations in both bindings, and record everything that they are shown. They repeat a call that
- * fails for a passing reason. Every message has an id of its own.
+ * Clients that use all operations in both bindings, and record everything that they receive. They repeat calls
+ * after transient failures. Every message has its own id.
  */
 export class Load {
   readonly #options: LoadOptions;
@@ -98,7 +98,7 @@ export class Load {
     return new Load(options, clients);
   }
 
-  /** Runs so many clients until the load is stopped, then until their last scenarios are over. */
+  /** Runs `clients` clients until the load is stopped and their last scenarios have ended. */
   async run(clients: number): Promise<void> {
     await Promise.all(
       Array.from({ length: clients }, async () => {
@@ -119,7 +119,7 @@ export class Load {
     await Promise.all(Array.from({ length: count }, () => this.#canceled(0)));
   }
 
-  /** Count of tasks of all agents in a state, as a client reads it. */
+  /** Returns the number of tasks of all agents in a state, as read by a client. */
   async countOf(state: Task['status']['state']): Promise<number> {
     const counts = await Promise.all(
       AGENTS.map(async (agent) => (await this.#clientOf(agent).listTasks({ status: state, pageSize: 1 })).totalSize),
@@ -215,7 +215,7 @@ export class Load {
     if (call.taskId !== undefined) this.#learn(call.agent as AgentPath, call.taskId);
   }
 
-  /** A call with one answer, repeated while it fails for a passing reason. */
+  /** Makes a call with one answer, repeated after transient failures. */
   async #unary<Answer>(
     facts: CallFacts & { readonly agent: AgentPath },
     run: (client: Client, options: { timeoutMs: number }) => Promise<Answer>,
@@ -250,7 +250,7 @@ export class Load {
     return answer !== undefined && answer.task !== undefined ? answer.task.id : undefined;
   }
 
-  /** Several subscriptions of one task; one of them leaves, and goes on after its last event. */
+  /** Subscribes to a task several times. One subscription is left, and resumed after its last event. */
   async #watched(): Promise<void> {
     const agent = '/steady';
     const taskId = await this.#started({ agent, text: this.#chunks() });
@@ -273,7 +273,7 @@ export class Load {
     await (this.#random.oneIn(2) ? this.#send(reply) : this.#stream(reply));
   }
 
-  /** A second message arrives while the first turn runs, and waits for its place. */
+  /** Sends a second message while the first turn runs. */
   async #queued(): Promise<void> {
     const agent = '/steady';
     const taskId = await this.#started({ agent, text: `ask 1 ${200 + this.#random.below(400)}` });
@@ -296,7 +296,7 @@ export class Load {
     );
   }
 
-  /** The same message at the same time, through whatever replicas take it. */
+  /** Sends the same message several times concurrently, to random replicas. */
   async #duplicates(text: string): Promise<void> {
     const sending = { agent: text === 'quick' ? '/steady' : '/either', text, messageId: this.#messageId() } as const;
     await Promise.all([

@@ -9,7 +9,7 @@ import type { AgentRun, ReplicaLife, StoredLog } from '../checker/history.js';
 const PAGE = 200;
 const LOG_BYTES = 16_777_216;
 const AGENTS = ['/steady', '/fragile', '/either'];
-/** The library as it is built: only that can start the threads of a storage. */
+/** The built library, because sources cannot start the threads of a storage. */
 const BUILT = new URL('../../../packages/parley/dist/exports/storage.js', import.meta.url).href;
 
 /** Opens a storage with the built library. */
@@ -20,7 +20,7 @@ export async function openStorage(url: string): Promise<TaskStorage> {
   return open(url, { backends: BACKENDS });
 }
 
-/** Every task of the agents of the load, with its log. */
+/** Reads every task of the agents of the load, with its log. */
 export async function readLogs(storage: TaskStorage): Promise<StoredLog[]> {
   const logs: StoredLog[] = [];
   for (const agent of AGENTS) {
@@ -48,7 +48,7 @@ async function readLog(storage: TaskStorage, stored: StoredTask): Promise<Stored
   }
 }
 
-/** All queues of deliveries. */
+/** Reads all delivery queues. */
 export async function readQueues(storage: TaskStorage, standing?: 'pending' | 'parked'): Promise<DeliveryQueue[]> {
   const found: DeliveryQueue[] = [];
   let cursor: string | undefined;
@@ -76,7 +76,7 @@ interface Note {
   readonly to: number;
 }
 
-/** The runs of agents and the stalls of processes, from the journals of all processes. */
+/** Reads the runs of agents and the stalls of processes from all journals. */
 export async function readJournals(
   folder: string,
   lives: readonly Omit<ReplicaLife, 'stalls'>[],

@@ -30,7 +30,7 @@ export class RecordedCall implements ClientCall {
     if (more.after !== undefined) this.#lastEventId = String(more.after);
   }
 
-  /** An event of a stream, with the number that the stream has reached with it. */
+  /** Records an event of a stream, with the event number that the stream has reached. */
   event(event: StreamResponse, lastEventId: string | undefined): void {
     const at = monotonic();
     if (event.message !== undefined) {
@@ -41,7 +41,7 @@ export class RecordedCall implements ClientCall {
     if (event.task !== undefined) {
       const { task } = event;
       this.taskId ??= task.id;
-      // A client without a stream of the task asks for the task, which then has no number of its own.
+      // A client that lost its position reads the task instead, and that event has no number.
       const isNumbered = lastEventId !== undefined && lastEventId !== this.#lastEventId;
       this.#lastEventId = lastEventId;
       this.shown.push(
@@ -77,7 +77,7 @@ export class RecordedCall implements ClientCall {
   }
 }
 
-/** The facts about a call that are known when it begins. */
+/** The properties of a call at its start. */
 export interface CallFacts {
   readonly operation: Operation;
   readonly agent: string;

@@ -3,9 +3,9 @@ import { type ClusterNode, RedisCluster } from '../../support/servers/redis-clus
 import { type ChaosDatabase, REDIS_SETTINGS } from './chaos-database.js';
 import { pause } from './monotonic.js';
 
-/** Slots that one move takes to another primary: about 5 partitions of 256. */
+/** Number of slots that one move gives to another primary: about 5 partitions of 256. */
 const SLOTS = 300;
-/** Longest time for which a server is away. The others notice it after one second. */
+/** Longest outage of a server, in ms. The other servers detect it after one second. */
 const AWAY_MS = 4_000;
 
 /**

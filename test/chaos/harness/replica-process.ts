@@ -12,14 +12,14 @@ const START_MS = 60_000;
 
 /** The settings of a process of a replica. */
 export interface ReplicaSettings {
-  /** Names the process in the journal. */
+  /** The name of the process in the journal. */
   readonly name: string;
   readonly database: string;
   readonly publicUrl: string;
-  /** For its journal and its log. */
+  /** The folder of its journal and its log. */
   readonly folder: string;
   readonly port: number;
-  /** Shift of its wall clock. */
+  /** Offset of its wall clock. */
   readonly clockShiftMs: number;
 }
 
@@ -72,12 +72,12 @@ export class ReplicaProcess {
   }
 
   signal(signal: NodeJS.Signals): void {
-    // A process that has ended gets no signal, so that its end was its own.
+    // A process that has already ended gets no signal, and its end counts as its own.
     if (this.#endedAt === undefined && (signal === 'SIGKILL' || signal === 'SIGTERM')) this.#isAsked = true;
     this.#child.kill(signal);
   }
 
-  /** Its life so far, without the stalls, which stand in the journal. */
+  /** The start and the end of the process. Its stalls are in the journal. */
   get life(): Omit<ReplicaLife, 'stalls'> {
     return {
       process: this.name,

@@ -13,9 +13,9 @@ import { redisClusterDatabase } from './redis-cluster-database.js';
 
 const CLIENTS = 16;
 const REPLICAS = 3;
-/** Longest time from the last fault until everything has come to rest. */
+/** Longest time in ms from the last fault until nothing changes. */
 const REST_MS = 120_000;
-/** Looks without a change after which all is at rest. */
+/** Number of checks without a change after which the run is at rest. */
 const QUIET_LOOKS = 15;
 
 /** A run of the harness. */
@@ -28,12 +28,12 @@ export interface ChaosRun {
   readonly tell: (line: string) => void;
 }
 
-/** Runs the load and the faults, waits until everything is at rest, stops the replicas, and reads what there is. */
+/** Runs the load and the faults, waits until nothing changes, stops the replicas, and reads the storage. */
 export async function runChaos(run: ChaosRun): Promise<History> {
   await using database = await databaseOf(run);
   await using hook = await HookReceiver.open();
   const { folder, seed, tell } = run;
-  // The load makes as many choices as it has time for. The choices of the faults do not depend on them.
+  // Faults have their own random numbers, because the load makes as many choices as it has time for.
   const random = new Random(seed);
   const recorder = new Recorder();
   const isFile = database.isFile === true;
@@ -94,7 +94,7 @@ async function databaseOf({ backend, folder }: ChaosRun): Promise<ChaosDatabase>
   throw new Error(`there is no chaos on ${backend}`);
 }
 
-/** Until no task is at work and no notification is pending or comes. The checker finds what is not at rest then. */
+/** Resolves once no task works, and no notification is pending or arrives, or after a time limit. */
 async function atRest(load: Load, delivered: () => Promise<string>): Promise<void> {
   const states = ['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING'] as const;
   let seen = '';

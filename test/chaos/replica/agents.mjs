@@ -1,9 +1,9 @@
-// The agents of a replica. The first word of a message chooses what happens. Each event of an agent begins with the id
+// The agents of a replica. The first word of a message selects the behaviour. Each event of an agent begins with the id
 // of its run and a number, such as `[2.7 0]`. So the log of a task tells which run wrote which event.
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** One run of an agent, with its notes in the journal. */
+/** One run of an agent, recorded in the journal. */
 class Run {
   #id;
   #journal;
@@ -43,7 +43,7 @@ class Run {
     return text;
   }
 
-  /** After it, everything published so far is stored. */
+  /** Waits until everything published so far is stored. */
   async flush() {
     const count = this.#count;
     await this.#events.flush();
@@ -104,7 +104,7 @@ async function work(run, context, events) {
   const artifactId = await events.artifact(run.text('chunk'), { artifactId: `log of attempt ${context.attempt}` });
   for (let chunk = 1; chunk < Number(count); chunk += 1) {
     await pause(Number(ms));
-    // A careless agent ignores the signal: the engine has to refuse its events.
+    // A careless agent ignores the signal, so that the engine must refuse its events.
     if (kind === 'careful' && run.aborted) return;
     await events.append(artifactId, run.text(`chunk ${'x'.repeat((chunk * 37) % 200)}`));
     if (chunk % 4 === 0) await run.flush();
@@ -112,7 +112,7 @@ async function work(run, context, events) {
   await events.complete(run.text('all chunks'));
 }
 
-/** Works without a sign until it is aborted. */
+/** Works without events until it is aborted. */
 async function idle({ signal }) {
   if (signal.aborted) return;
   await new Promise((resolve) => signal.addEventListener('abort', resolve));

@@ -3,7 +3,7 @@
 import { openSync, writeSync } from 'node:fs';
 
 const BEAT_MS = 100;
-/** A timer that is so late shows that the process could not react. */
+/** Delay of a timer in ms that counts as a stall of the process. */
 const STALL_MS = 250;
 
 export const monotonic = () => Number(process.hrtime.bigint() / 1_000n) / 1_000;
@@ -19,7 +19,7 @@ export class Journal {
     writeSync(this.#file, `${JSON.stringify({ at: monotonic(), ...note })}\n`);
   }
 
-  /** Notes the times in which the process could not react: it was stopped, or got no processor. */
+  /** Records stalls: times in which the process was stopped, or got no CPU time. */
   watchStalls() {
     let last = monotonic();
     setInterval(() => {

@@ -55,5 +55,5 @@ process.once('SIGTERM', async () => {
   await storage.close();
   process.exit(0);
 });
-// The run is over when its parent is.
+// Ends with the parent process.
 process.once('disconnect', () => process.exit(1));

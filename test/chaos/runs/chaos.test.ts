@@ -8,7 +8,7 @@ import { runChaos } from '../harness/run-chaos.js';
 
 const { CHAOS_BACKEND: backend = 'sqlite', CHAOS_FAULTS = '10', CHAOS_SEED = '1' } = process.env;
 const faults = Number(CHAOS_FAULTS);
-/** Violations that the message of a failure shows. */
+/** Maximum number of violations in the message of a failure. */
 const SHOWN = 20;
 
 function tell(line: string): void {

@@ -5,12 +5,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { PARLEY } from '../parley.js';
 
-/** An agent that does what the words of `parley demo-server` say. */
+/** A running agent with the behaviour of `parley demo-server`. */
 export interface LiveAgent extends AsyncDisposable {
   readonly url: string;
 }
 
-/** The start of such an agent, and its name in reports. */
+/** An implementation of this agent, with its name in reports. */
 export interface AgentKind {
   readonly name: string;
   readonly start: () => Promise<LiveAgent>;
@@ -18,7 +18,7 @@ export interface AgentKind {
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-/** The environment of the Python agent, which `run.mjs` beside this makes. */
+/** The Python of the Python agent, if its environment was made. */
 export function pythonOfAgent(): string | undefined {
   const wanted = createHash('sha256')
     .update(readFileSync(at('requirements.txt')))
@@ -28,24 +28,24 @@ export function pythonOfAgent(): string | undefined {
   return existsSync(`${folder}complete`) ? `${folder}bin/python` : undefined;
 }
 
-/** Ours and those of others; the Python one if its environment is there. */
+/** The agents on our library and on the official SDKs. Python only if its environment was made. */
 export function agentKinds(): readonly AgentKind[] {
   const python = pythonOfAgent();
   return [
-    { name: 'Parley', start: () => started(process.execPath, [PARLEY, 'demo-server', '--port', '0', '--quiet']) },
-    { name: '@a2a-js/sdk', start: () => started(process.execPath, [at('javascript-agent.ts')]) },
-    ...(python === undefined ? [] : [{ name: 'a2a-sdk', start: () => started(python, [at('python_agent.py')]) }]),
+    { name: 'Parley', start: () => startAgent(process.execPath, [PARLEY, 'demo-server', '--port', '0', '--quiet']) },
+    { name: '@a2a-js/sdk', start: () => startAgent(process.execPath, [at('javascript-agent.ts')]) },
+    ...(python === undefined ? [] : [{ name: 'a2a-sdk', start: () => startAgent(python, [at('python_agent.py')]) }]),
   ];
 }
 
-async function started(command: string, args: readonly string[]): Promise<LiveAgent> {
+async function startAgent(command: string, args: readonly string[]): Promise<LiveAgent> {
   const { PATH = '' } = process.env;
   const child = spawn(command, args, { env: { PATH, NODE_NO_WARNINGS: '1' }, stdio: ['ignore', 'pipe', 'pipe'] });
   const end = () => child.kill('SIGKILL');
   process.once('exit', end);
   child.once('exit', () => process.off('exit', end));
   return {
-    url: await announced(child),
+    url: await readUrl(child),
     [Symbol.asyncDispose]: async () => {
       if (child.exitCode !== null || child.signalCode !== null) return;
       const ended = once(child, 'exit');
@@ -55,7 +55,7 @@ async function started(command: string, args: readonly string[]): Promise<LiveAg
   };
 }
 
-function announced(child: ChildProcess): Promise<string> {
+function readUrl(child: ChildProcess): Promise<string> {
   let said = '';
   return new Promise((resolve, reject) => {
     const read = (chunk: Buffer) => {

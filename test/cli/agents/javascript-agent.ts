@@ -1,4 +1,4 @@
-// The words of `parley demo-server`, served by the official JavaScript SDK. Prints its URL when it listens.
+// The agent of `parley demo-server` on the official JavaScript SDK. Prints its URL when it listens.
 import { randomUUID } from 'node:crypto';
 import { createServer, type RequestListener } from 'node:http';
 import { createRequire } from 'node:module';
@@ -21,7 +21,7 @@ const express = createRequire(import.meta.url)('express') as () => RequestListen
 };
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
-/** One turn, in the words of the protocol. */
+/** Publishes the events of one turn. */
 class Turn {
   readonly text: string;
   readonly #context: RequestContext;
@@ -40,7 +40,7 @@ class Turn {
 
   submit(): void {
     const { taskId: id, contextId, userMessage, task } = this.#context;
-    // This SDK wants the task first in every turn.
+    // This SDK requires the task as the first event of every turn.
     if (task !== undefined) return this.#bus.publish(AgentEvent.task(task));
     const history = [Message.toJSON(userMessage)];
     const status = { state: 'TASK_STATE_SUBMITTED', timestamp: new Date().toISOString() };
@@ -115,7 +115,7 @@ async function play(turn: Turn, isFollowUp: boolean, isCanceled: () => boolean):
 const FILE = { raw: 'R2VuZXJhdGVk', mediaType: 'text/plain', filename: 'output.txt' };
 const FILE_URL = { url: 'https://example.com/output.txt', mediaType: 'text/plain', filename: 'output.txt' };
 
-/** The artifact that a message id asks for. */
+/** The artifacts of scenarios of the kit, by message id. */
 const ARTIFACTS: Readonly<Record<string, object>> = {
   'tck-artifact-text': { text: 'Generated text content' },
   'tck-artifact-file': FILE,

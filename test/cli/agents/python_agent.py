@@ -1,4 +1,4 @@
-"""The words of `parley demo-server`, served by the official Python SDK. Prints its URL when it listens."""
+"""The agent of `parley demo-server` on the official Python SDK. Prints its URL when it listens."""
 
 import asyncio
 import base64

@@ -1,6 +1,6 @@
 import { DEFAULTS, REQUIREMENTS, type Requirement } from './requirements.js';
 
-/** A test of a run: its title with the names of what it stands in, and whether it passed. */
+/** A test of a run: its title with those of its suites, and whether it passed. */
 export interface ProvedBy {
   readonly title: string;
   readonly file: string;
@@ -33,14 +33,14 @@ const LOCAL_CODES = [
   'INTERNAL',
 ];
 
-/** The ids that a title names. */
+/** Returns the ids of requirements in a title. */
 export function idsIn(title: string): string[] {
   return Array.from(title.matchAll(/\b[A-Z]+(?:_[A-Z]+)*_\d{3}\b/g), ([id]) => id).filter((id) => id in REQUIREMENTS);
 }
 
 const TRANSPORTS = ['HTTP+JSON', 'JSON-RPC', 'gRPC'];
 
-/** The transports over which tests have called every operation. */
+/** Returns the transports over which tests have called every operation. */
 export function transportsIn(tests: readonly ProvedBy[]): readonly string[] {
   return TRANSPORTS.filter((name) => {
     const own = tests.filter(({ title }) => title.includes(`every operation over ${name},`));
@@ -48,7 +48,7 @@ export function transportsIn(tests: readonly ProvedBy[]): readonly string[] {
   });
 }
 
-/** Every requirement with what the tests show: nothing passes that no test shows. */
+/** Returns every requirement with its status. A requirement without a passed test does not pass. */
 function rowsOf(tests: readonly ProvedBy[]): Row[] {
   return Object.entries(REQUIREMENTS).map(([id, requirement]) => {
     const own = tests.filter(({ title }) => idsIn(title).includes(id));
@@ -60,7 +60,7 @@ function rowsOf(tests: readonly ProvedBy[]): Row[] {
   });
 }
 
-/** The report in the form of the specification's template, as YAML. */
+/** Returns the report as YAML, after the template of the specification. */
 export function reportYaml({ tests, version, date, agents }: ReportInput): string {
   const rows = rowsOf(tests);
   const tiers = [1, 2, 3].map((tier) => summaryOf(rows, tier));
@@ -70,17 +70,17 @@ export function reportYaml({ tests, version, date, agents }: ReportInput): strin
     '# Written by test/cli/compliance/write.mjs from a run of the tests; not to be edited.',
     'report:',
     '  tool: parley',
-    `  tool_version: ${quoted(version)}`,
+    `  tool_version: ${quote(version)}`,
     '  language: TypeScript',
     '  repository: "not published yet"',
     '  maintainer: "the maintainers of Parley"',
     '  spec_version: "0.2"',
     '  spec_revision: "2026-08-17"',
     '  a2a_versions: ["1.0"]',
-    `  report_date: ${quoted(date)}`,
-    `  agent_tested: ${quoted(agents.join('; '))}`,
+    `  report_date: ${quote(date)}`,
+    `  agent_tested: ${quote(agents.join('; '))}`,
     '  agent_tck_conformant: unknown',
-    `  transports_covered: [${transportsIn(tests).map(quoted).join(', ')}]`,
+    `  transports_covered: [${transportsIn(tests).map(quote).join(', ')}]`,
     `  tier_claimed: ${tier}`,
     'summary:',
     ...tiers.flatMap((summary, index) => [
@@ -93,23 +93,23 @@ export function reportYaml({ tests, version, date, agents }: ReportInput): strin
       `    tier: ${row.tier}`,
       `    area: ${row.id.replace(/_\d+$/, '')}`,
       '    spec: "0.2"',
-      `    requirement: ${quoted(row.text)}`,
+      `    requirement: ${quote(row.text)}`,
       `    status: ${row.result}`,
-      `    note: ${quoted(row.why)}`,
-      `    evidence: ${quoted(row.evidence.join(', '))}`,
+      `    note: ${quote(row.why)}`,
+      `    evidence: ${quote(row.evidence.join(', '))}`,
     ]),
     'default_001_breakdown:',
     ...Object.entries(DEFAULTS).flatMap(([key, flags]) => [
       `  ${key}:`,
       '    shipped: "yes"',
       '    overridable: "yes"',
-      `    note: ${quoted(flags)}`,
+      `    note: ${quote(flags)}`,
     ]),
     'error_codes:',
     ...LOCAL_CODES.flatMap((code) => [`  A2ACLI_ERR_${code}:`, '    emitted: "yes"', '    note: ""']),
     'attestation:',
     '  reported_by: "the tests of this repository"',
-    `  date: ${quoted(date)}`,
+    `  date: ${quote(date)}`,
     '  statement: "Every pass is a run of the tests named as evidence against the agents named above."',
   ];
   return `${lines.join('\n')}\n`;
@@ -140,7 +140,7 @@ function summaryOf(rows: readonly Row[], tier: number): Summary {
   };
 }
 
-/** The same for people. */
+/** Returns the report as Markdown. */
 export function reportMarkdown(input: ReportInput): string {
   const rows = rowsOf(input.tests);
   const counts = [1, 2, 3].map((tier) => {
@@ -184,6 +184,6 @@ function missingOf(open: readonly Row[]): string {
   ].join('\n');
 }
 
-function quoted(text: string): string {
+function quote(text: string): string {
   return JSON.stringify(text);
 }

@@ -2,7 +2,7 @@
 export interface Requirement {
   readonly tier: 1 | 2 | 3;
   readonly text: string;
-  /** Why it is not met, not wholly, or not of this tool; absent where it is shown by tests. */
+  /** The status of a requirement that does not depend on tests: not or partly met, not measured, or not applicable. */
   readonly status?: 'partial' | 'fail' | 'not_measured' | 'na';
   readonly note?: string;
 }
@@ -11,7 +11,7 @@ const one = (text: string, more: Partial<Requirement> = {}): Requirement => ({ t
 const two = (text: string, more: Partial<Requirement> = {}): Requirement => ({ tier: 2, text, ...more });
 const three = (text: string, more: Partial<Requirement> = {}): Requirement => ({ tier: 3, text, ...more });
 
-/** All of them, by id without the prefix `A2ACLI_`. */
+/** All requirements by id, without the prefix `A2ACLI_`. */
 export const REQUIREMENTS: Readonly<Record<string, Requirement>> = {
   CARD_GET_001: one('Resolve and parse a card from a host, a URL, a file URL or a path; choose the transport from it'),
   SEND_001: one('Send a message that starts an interaction'),

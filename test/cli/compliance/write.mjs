@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-// Node.js runs TypeScript as it is, and looks for the files that imports name.
+// Node.js runs TypeScript without compiling it, so imports of `.js` must resolve to `.ts`.
 registerHooks({ resolve: (path, context, next) => next(path.replace(/^(\..*)\.js$/, '$1.ts'), context) });
 const { reportMarkdown, reportYaml } = await import('./report.ts');
 
@@ -22,7 +22,7 @@ try {
   const file = join(folder, 'report.json');
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
   const arguments_ = [vitest, 'run', 'test/cli/', '--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
-  // The long form has the agents of others.
+  // Only the long form tests the agents on other SDKs.
   const env = { ...process.env, TEST_LONG: '1' };
   spawnSync(process.execPath, arguments_, { cwd: root, env, stdio: 'inherit' });
   const { testResults } = JSON.parse(readFileSync(file, 'utf8'));

@@ -20,7 +20,7 @@ describe('CONFORM_001: conformance', () => {
   });
   afterAll(() => agent[Symbol.asyncDispose]());
 
-  it('finds nothing wrong with our server, over every interface', async () => {
+  it('finds no fault in our server, over every interface', async () => {
     const { summary, checks } = await parleyJson<Report>(['conformance', '-a', agent.url]);
     expect(checks.filter(({ status }) => status === 'fail')).toEqual([]);
     expect(summary.pass).toBeGreaterThan(14);
@@ -33,7 +33,7 @@ describe('CONFORM_001: conformance', () => {
     expect(code).toBe(0);
   });
 
-  it('finds what an agent does not do that its card says', async () => {
+  it('finds a declared capability that an agent lacks', async () => {
     await using broken = await RecordingAgent.start({ card: { capabilities: { streaming: true }, version: 1 } });
     const { stdout, code } = await parley(['conformance', '-a', broken.url, '-o', 'json', '--timeout', '10s']);
     const { checks } = JSON.parse(stdout) as Report;

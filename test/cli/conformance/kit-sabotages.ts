@@ -25,7 +25,7 @@ const ANOTHER = { artifactId: 'another', parts: [{ text: 'Generated text content
 const state = (path: string, to: string) => set(`${path}.state`, `TASK_STATE_${to}`);
 const isEmpty = (result: object | undefined) => has(result, '"tasks":[]');
 
-/** Every scenario of the kit and everything around them, done wrong at least once. */
+/** At least one fault for each scenario of the kit and each further check with it. */
 export const KIT_SABOTAGES: Sabotages = {
   'tck-complete-task: a completed task that says so': {
     'says something else': answers(begins('tck-complete-task'), set('task.status.message.parts.0.text', 'Hi')),
@@ -74,7 +74,7 @@ export const KIT_SABOTAGES: Sabotages = {
     'shows another context': events(plays('tck-stream-003'), 'artifactUpdate.contextId', 'another'),
     'breaks off': without(plays('tck-stream-003'), 'end'),
   },
-  'tck-stream-ordering-001: events in the order of the work': { 'swaps two': swapped('tck-stream-ordering-001') },
+  'tck-stream-ordering-001: events in the order of the work': { 'swaps two': swapEvents('tck-stream-ordering-001') },
   'tck-stream-artifact-text: a streamed text artifact': {
     'shows another text': events(plays('tck-stream-artifact-text'), 'artifactUpdate.artifact.parts.0.text', ''),
   },
@@ -86,7 +86,7 @@ export const KIT_SABOTAGES: Sabotages = {
     'names no last one': events(plays('tck-stream-artifact-chunked'), 'artifactUpdate.lastChunk', undefined),
   },
   'test-resubscribe-message-id: a new subscription begins with the task and shows its end': {
-    'leaves the task out': forgetful(),
+    'leaves the task out': dropTask(),
   },
   'GetTask shows the artifacts of a task': {
     'shows none': answers(
@@ -131,7 +131,9 @@ export const KIT_SABOTAGES: Sabotages = {
   'SubscribeToTask of a completed task is UnsupportedOperation': {
     breaks: breaksOver(calls('SubscribeToTask'), 'UNSUPPORTED'),
   },
-  'two subscribers of a task see the same, also if a third one leaves': { 'tells one another end': unfair() },
+  'two subscribers of a task see the same, also if a third one leaves': {
+    'tells one another end': failThirdSubscriber(),
+  },
   'ListTasks filters by context': {
     'leaves one out': answers(
       (call, result) => calls('ListTasks', 'contextId')(call) && !isEmpty(result),
@@ -186,7 +188,7 @@ export const KIT_SABOTAGES: Sabotages = {
   },
 };
 
-/** The same of an agent that offers no push notifications. */
+/** Faults of an agent without push notifications. */
 export const PUSHLESS_SABOTAGES: Sabotages = {
   'a push configuration cannot be created if the card offers none': {
     'makes it': {
@@ -196,7 +198,7 @@ export const PUSHLESS_SABOTAGES: Sabotages = {
   },
 };
 
-/** The same of an agent that offers push notifications. */
+/** Faults of an agent with push notifications. */
 export const PUSH_SABOTAGES: Sabotages = {
   'a push configuration can be read and listed': {
     'reads another': answers(calls('GetTaskPushNotificationConfig'), set('url', 'https://example.com/another')),
@@ -205,7 +207,7 @@ export const PUSH_SABOTAGES: Sabotages = {
       set('configs', []),
     ),
   },
-  'a push configuration can be deleted, and then again': { 'refuses the second time': refusesAgain() },
+  'a push configuration can be deleted, and then again': { 'refuses the second time': refuseSecondDelete() },
 };
 
 function idsOf(event: object): object {
@@ -213,8 +215,8 @@ function idsOf(event: object): object {
   return { taskId, contextId };
 }
 
-/** Shows what was done before what was being done. */
-function swapped(prefix: string): Sabotage {
+/** Moves the working status behind the first artifact. */
+function swapEvents(prefix: string): Sabotage {
   return {
     tampersWith: plays(prefix),
     events: () => {
@@ -228,8 +230,8 @@ function swapped(prefix: string): Sabotage {
   };
 }
 
-/** Leaves the task out of the subscription that follows a stream. */
-function forgetful(): Sabotage {
+/** Omits the task from the subscription after a stream. */
+function dropTask(): Sabotage {
   let isStreamed = false;
   return {
     tampersWith: (call) => {
@@ -240,8 +242,8 @@ function forgetful(): Sabotage {
   };
 }
 
-/** Tells every third subscriber of a task that it failed. */
-function unfair(): Sabotage {
+/** Reports to the third subscriber of a task that it failed. */
+function failThirdSubscriber(): Sabotage {
   const subscribers = new Map<unknown, number>();
   return {
     tampersWith: ({ operation, params }) => {
@@ -255,8 +257,8 @@ function unfair(): Sabotage {
   };
 }
 
-/** Removes what is there, and nothing else. */
-function refusesAgain(): Sabotage {
+/** Refuses the second deletion of a configuration. */
+function refuseSecondDelete(): Sabotage {
   const removed = new Set<unknown>();
   return {
     tampersWith: calls('DeleteTaskPushNotificationConfig'),

@@ -14,7 +14,7 @@ import {
 } from './sabotage.js';
 import type { Sabotage, Said, TamperedCall } from './tampering-agent.js';
 
-/** Everything that is checked of any agent, done wrong at least once. */
+/** At least one fault for each check of any agent. */
 export const PLAIN_SABOTAGES: Sabotages = {
   'the card follows the schema': { 'has a number for a version': { card: (card) => ({ ...card, version: 1 }) } },
   'SendMessage answers with a task or a message': {
@@ -45,7 +45,7 @@ export const PLAIN_SABOTAGES: Sabotages = {
   'the extended card is refused if the card offers none': { breaks: breaksOver(calls('GetExtendedAgentCard')) },
 };
 
-/** Further checks of any agent, beside the kit. */
+/** Faults for the further checks of any agent with the kit. */
 export const WIRE_SABOTAGES: Sabotages = {
   'a version that the interface does not offer is VersionNotSupported': { 'takes any': { version: '1.0' } },
   'a message without parts is refused': {
@@ -85,7 +85,7 @@ export const WIRE_SABOTAGES: Sabotages = {
   },
 };
 
-/** The same of JSON-RPC alone. */
+/** Faults of JSON-RPC only. */
 export const JSON_RPC_SABOTAGES: Sabotages = {
   'an unknown method is MethodNotFound': { breaks: breaksOver(calls('ParleyConformance')) },
   'another version of JSON-RPC is InvalidRequest': { breaks: breaksOver(({ envelope }) => envelope.jsonrpc === '1.0') },
@@ -94,14 +94,14 @@ export const JSON_RPC_SABOTAGES: Sabotages = {
   },
 };
 
-/** Of an agent with an extended card. */
+/** Faults of an agent with an extended card. */
 export const EXTENDED_CARD_SABOTAGES: Sabotages = {
   'the extended card is given to authorized callers, if the card offers one': {
     breaks: breaksOver(calls('GetExtendedAgentCard')),
   },
 };
 
-/** Of an agent without streams. */
+/** Faults of an agent without streams. */
 export const STREAMLESS_SABOTAGES: Sabotages = {
   'SendStreamingMessage is UnsupportedOperation if the card does not offer streaming': {
     breaks: breaksOver(calls('SendStreamingMessage')),
@@ -112,13 +112,13 @@ function isHello({ params }: TamperedCall): boolean {
   return has(params, '"text":"Hello"') && !has(params, '"taskId"');
 }
 
-/** The first message that begins a task: later checks send the same. */
+/** Selects only the first message that creates a task, because later checks send the same one. */
 function firstHello() {
   let messages = 0;
   return (call: TamperedCall) => call.operation === 'SendMessage' && isHello(call) && ++messages === 1;
 }
 
-/** Changes what is said of a task that is not there. */
+/** Changes the refusal of an unknown task. */
 function unknownTask(change: (call: TamperedCall, said: Said) => Said): Sabotage {
   return {
     answer: (call, said) => (call.operation === 'GetTask' && said.error !== undefined ? change(call, said) : said),

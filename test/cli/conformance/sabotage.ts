@@ -10,7 +10,7 @@ export type Sabotages = Readonly<Record<string, Readonly<Record<string, Sabotage
 /** Replaces an expected answer. */
 export const BROKEN: Said = {};
 
-/** A change of one member, named by its path; undefined removes it. */
+/** Returns a change of the member at a path; undefined removes it. */
 export function set(path: string, to: unknown): Change {
   const [name = '', ...rest] = path.split('.');
   return (value) => {
@@ -21,12 +21,12 @@ export function set(path: string, to: unknown): Change {
   };
 }
 
-/** A change of a list of the value. */
+/** Returns a change of a member that is a list. */
 export function list(name: string, change: (items: readonly Json[]) => readonly unknown[]): Change {
   return (value) => ({ ...value, [name]: change((value[name] ?? []) as readonly Json[]) });
 }
 
-/** Changes the answers to some calls; errors stay. */
+/** Changes the results of some calls, but not errors. */
 export function answers(which: Which, change: Change): Sabotage {
   return {
     answer: (call, said) =>
@@ -34,12 +34,12 @@ export function answers(which: Which, change: Change): Sabotage {
   };
 }
 
-/** Changes some requests before the agent sees them. */
+/** Changes some requests before the agent gets them. */
 export function requests(which: Which, change: Change): Sabotage {
   return { request: (call) => (which(call) ? change(call.params) : call.params) };
 }
 
-/** Breaks over some calls, instead of refusing them for a reason. */
+/** Answers some calls with an internal error instead of a refusal with this reason. */
 export function breaksOver(which: Which, reason = ''): Sabotage {
   const spoiled = (said: Said) => (JSON.stringify(said.error ?? '').includes(reason) ? BROKEN : said);
   return { tampersWith: which, answer: (_, said) => spoiled(said), events: () => (said) => [spoiled(said)] };
@@ -57,41 +57,41 @@ export function streams(which: Which, change: (event: Json) => readonly Json[]):
 export const events = (which: Which, path: string, to: unknown): Sabotage =>
   streams(which, (event) => [path.slice(0, path.indexOf('.')) in event ? set(path, to)(event) : event]);
 
-/** Leaves out the events of some streams that are of a kind, or end the task. */
+/** Omits events from some streams: those of a kind, or those that end the task. */
 export const without = (which: Which, kind: 'task' | 'artifactUpdate' | 'end'): Sabotage =>
   streams(which, (event) => (kind in event || (kind === 'end' && has(event, 'COMPLETED')) ? [] : [event]));
 
 /** True if a text occurs anywhere in a value. */
 export const has = (value: unknown, text: string): boolean => JSON.stringify(value ?? '').includes(text);
 
-/** Calls of an operation, with no other members than these where any are named. */
+/** Selects calls of an operation; with `names`, only those with exactly these members. */
 export function calls(operation: string, ...names: readonly string[]): Which {
   const wanted = [...names].sort().join();
   return (call) => call.operation === operation && (wanted === '' || Object.keys(call.params).sort().join() === wanted);
 }
 
-/** Calls where a member has a value. */
+/** Selects calls in which a member has a value. */
 export const asksFor =
   (name: string, value: string): Which =>
   ({ params }) =>
     String(params[name]) === value;
 
-/** True if the id of a message belongs to a scenario. */
+/** True if the id of the message has the prefix of a scenario. */
 export const isOf = ({ messageId }: TamperedCall, prefix: string): boolean =>
   new RegExp(`^${prefix}-[0-9a-f]{8}-`).test(messageId);
 
 const namesTask = ({ params }: TamperedCall) => 'taskId' in ((params.message ?? {}) as Json);
 
-/** Messages of a scenario that begin a task. */
+/** Selects messages of a scenario that create a task. */
 export const begins =
   (prefix: string): Which =>
   (call) =>
     call.operation === 'SendMessage' && isOf(call, prefix) && !namesTask(call);
 
-/** Messages to a task. */
+/** Selects messages to a task. */
 export const continues: Which = (call) => call.operation === 'SendMessage' && namesTask(call);
 
-/** Streams of a scenario. */
+/** Selects streams of a scenario. */
 export const plays =
   (prefix: string): Which =>
   (call) =>

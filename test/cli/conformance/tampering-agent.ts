@@ -7,13 +7,13 @@ import { text as readText } from 'node:stream/consumers';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** A call on its way to the agent, in the terms of both bindings. */
+/** A call to the agent, in the same form for both bindings. */
 export interface TamperedCall {
   readonly binding: 'JSONRPC' | 'HTTP+JSON';
-  /** `SendMessage` and so on, as the request names it; empty where it cannot be read. */
+  /** The name of the operation in the request, such as `SendMessage`; empty if it cannot be parsed. */
   readonly operation: string;
   readonly params: Json;
-  /** The id of the message that is sent. */
+  /** The id of the sent message. */
   readonly messageId: string;
   /** The envelope of a JSON-RPC request. */
   readonly envelope: Json;
@@ -25,7 +25,7 @@ export interface Said {
   readonly error?: Json;
   readonly status?: number;
   readonly contentType?: string;
-  /** Instead of the id of the request. */
+  /** Replaces the id of the request. */
   readonly id?: unknown;
 }
 
@@ -35,9 +35,9 @@ export interface Sabotage {
   readonly version?: string;
   readonly request?: (call: TamperedCall) => Json;
   readonly answer?: (call: TamperedCall, said: Said) => Said;
-  /** Made for each stream: what becomes of each of its events. */
+  /** Called for each stream. Returns the function that changes its events. */
   readonly events?: (call: TamperedCall) => (said: Said) => readonly Said[];
-  /** True if this call is changed. Default: all are. */
+  /** True if this call is changed. Default: every call. */
   readonly tampersWith?: (call: TamperedCall) => boolean;
   /** True if streams are never closed. */
   readonly holds?: boolean;
@@ -57,7 +57,7 @@ const ROUTES: readonly (readonly [verb: string, route: RegExp, operation: string
   ['GET', /\/extendedAgentCard$/, 'GetExtendedAgentCard'],
 ];
 
-/** A real agent behind a proxy that spoils what it says, over one of its bindings. */
+/** A real agent behind a proxy that changes its answers over one of its bindings. */
 export class TamperingAgent implements AsyncDisposable {
   readonly #server: Server;
   readonly #binding: TamperedCall['binding'];
@@ -127,7 +127,7 @@ export class TamperingAgent implements AsyncDisposable {
     response.writeHead(isBroken && call.binding === 'HTTP+JSON' ? 500 : status, {
       'content-type': spoiled.contentType ?? type,
     });
-    response.end(JSON.stringify(wired(call, spoiled)));
+    response.end(JSON.stringify(wireForm(call, spoiled)));
   }
 
   async #stream(call: TamperedCall, answer: Response, response: ServerResponse): Promise<void> {
@@ -138,7 +138,7 @@ export class TamperingAgent implements AsyncDisposable {
     for await (const line of lines) {
       if (!line.startsWith('data:')) continue;
       for (const one of spoil(saidIn(call, line.slice(5), 200)))
-        response.write(`data: ${JSON.stringify(wired(call, one))}\n\n`);
+        response.write(`data: ${JSON.stringify(wireForm(call, one))}\n\n`);
     }
     if (holds !== true) response.end();
   }
@@ -177,14 +177,14 @@ function callOf(
   binding: TamperedCall['binding'],
   { verb, url, body }: { readonly verb: string; readonly url: URL; readonly body: string },
 ): TamperedCall {
-  const read = parsed(body) ?? {};
+  const read = parseJson(body) ?? {};
   if (binding === 'JSONRPC') {
     const params = (read.params ?? {}) as Json;
     const operation = String(read.method ?? '');
     return { binding, operation, params, messageId: messageIdOf(params), envelope: read };
   }
   const [, route, operation = ''] = ROUTES.find(([own, route]) => own === verb && route.test(url.pathname)) ?? [];
-  const isRead = body === '' || parsed(body) !== undefined;
+  const isRead = body === '' || parseJson(body) !== undefined;
   const params = { ...Object.fromEntries(url.searchParams), ...read, ...route?.exec(url.pathname)?.groups };
   return { binding, operation: isRead ? operation : '', params, messageId: messageIdOf(params), envelope: {} };
 }
@@ -194,13 +194,13 @@ function messageIdOf({ message }: Json): string {
 }
 
 function saidIn({ binding }: TamperedCall, text: string, status: number): Said {
-  const value = parsed(text) ?? {};
+  const value = parseJson(text) ?? {};
   if (binding === 'JSONRPC') return value as Said;
   return 'error' in value ? { error: value.error as Json, status } : { result: value };
 }
 
-/** The same as it goes over the wire. */
-function wired({ binding, envelope }: TamperedCall, { result, error, id = envelope.id }: Said): unknown {
+/** Returns the answer in the form of the binding. */
+function wireForm({ binding, envelope }: TamperedCall, { result, error, id = envelope.id }: Said): unknown {
   if (binding === 'HTTP+JSON')
     return result ?? { error: error ?? { code: 500, status: 'INTERNAL', message: 'broken on purpose' } };
   const outcome =
@@ -208,7 +208,7 @@ function wired({ binding, envelope }: TamperedCall, { result, error, id = envelo
   return { jsonrpc: '2.0', id, ...outcome };
 }
 
-function parsed(text: string): Json | undefined {
+function parseJson(text: string): Json | undefined {
   try {
     return JSON.parse(text);
   } catch {

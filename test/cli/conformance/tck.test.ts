@@ -14,7 +14,7 @@ import {
 import type { Sabotages } from './sabotage.js';
 import { type Sabotage, type TamperedCall, TamperingAgent } from './tampering-agent.js';
 
-// Each of them plays all scenarios, some of which take their time, five at once.
+// Each test runs all scenarios, some of which are slow, and five tests run concurrently.
 vi.setConfig({ testTimeout: 60_000 });
 
 interface Check {
@@ -29,8 +29,8 @@ interface Report {
 }
 
 const BINDINGS = ['JSONRPC', 'HTTP+JSON'] as const;
-const named = ({ checks }: Report, status: string) => checks.filter((check) => check.status === status);
-const failures = (report: Report) => named(report, 'fail').map(({ requirement }) => requirement);
+const checksWith = ({ checks }: Report, status: string) => checks.filter((check) => check.status === status);
+const failures = (report: Report) => checksWith(report, 'fail').map(({ requirement }) => requirement);
 
 interface Case {
   readonly requirement: string;
@@ -39,10 +39,10 @@ interface Case {
   readonly binding: TamperedCall['binding'];
 }
 
-/** Sabotages between two that the short form tries. Each run plays all checks. */
+/** The short form tries every sixth sabotage, because each one runs all checks. */
 const STRIDE = process.env.TEST_LONG === undefined ? 6 : 1;
 
-/** Each sabotage over one of the bindings, which take their turns. */
+/** Returns each sabotage with a binding, which alternate. */
 function casesOf(sabotages: Sabotages, bindings: readonly TamperedCall['binding'][] = BINDINGS): readonly Case[] {
   return Object.entries(sabotages)
     .flatMap(([requirement, ways]) => Object.entries(ways).map(([how, sabotage]) => ({ requirement, how, sabotage })))
@@ -61,7 +61,7 @@ const ALL_SABOTAGES: Sabotages = {
   ...PLAIN_SABOTAGES,
 };
 
-/** Requests that the official SDK accepts, or refuses with a wrong code. */
+/** The checks that an agent on the official SDK fails. */
 const SDK_FAULTS = {
   JSONRPC: ['a message without parts is refused', 'another version of JSON-RPC is InvalidRequest'],
   'HTTP+JSON': ['a message without parts is refused'],
@@ -71,7 +71,7 @@ let example: ExampleServer;
 let demo: LiveAgent;
 let javascript: LiveAgent;
 beforeAll(async () => {
-  // Tasks that are made to be subscribed to work for 0.7 s.
+  // The tasks for subscriptions run for 0.7 s.
   example = await ExampleServer.start({ env: { TCK_STREAMING_TIMEOUT: '0.1', DATABASE_URL: 'memory:' } });
   const [ours, theirs] = agentKinds();
   demo = (await ours?.start()) as LiveAgent;
@@ -83,7 +83,7 @@ afterAll(async () => {
   await javascript[Symbol.asyncDispose]();
 });
 
-/** The requirements that the tester finds broken at a sabotaged agent. */
+/** Returns the requirements that a sabotaged agent fails. */
 async function faultsOf(url: string, { sabotage, binding }: Case, withKit = true): Promise<readonly string[]> {
   await using agent = await TamperingAgent.start(url, { ...sabotage, binding });
   const card: unknown = await (await fetch(`${agent.url}/.well-known/agent-card.json`)).json();
@@ -96,19 +96,19 @@ async function faultsOf(url: string, { sabotage, binding }: Case, withKit = true
 const UNSPOKEN = 'the interface can be called';
 
 describe('CONFORM_001: conformance --tck', () => {
-  it.each(['tck', 'spec'])('passes all scenarios of the kit with our %s agent, over every interface', async (mount) => {
+  it.each(['tck', 'spec'])('our %s agent passes all scenarios of the kit, over every interface', async (mount) => {
     const report = await parleyJson<Report>(['conformance', '--tck', '-a', `${example.url}/${mount}`]);
-    expect(named(report, 'fail')).toEqual([]);
+    expect(checksWith(report, 'fail')).toEqual([]);
     for (const binding of BINDINGS) {
-      const own = named(report, 'pass').filter((check) => check.interface === `${binding} 1.0`);
+      const own = checksWith(report, 'pass').filter((check) => check.interface === `${binding} 1.0`);
       expect(own.filter(({ requirement }) => /^(?:tck|test)-/.test(requirement))).toHaveLength(18);
       expect(own.length).toBeGreaterThan(50);
     }
   });
 
-  it('passes all scenarios of the kit with an agent on the official JavaScript SDK, and finds what it takes too lightly', async () => {
+  it('an agent on the official JavaScript SDK passes all scenarios of the kit, and fails only the listed checks', async () => {
     const { stdout } = await parley(['conformance', '--tck', '-a', javascript.url, '-o', 'json']);
-    const found = named(JSON.parse(stdout) as Report, 'fail').map(
+    const found = checksWith(JSON.parse(stdout) as Report, 'fail').map(
       (check) => `${check.interface}: ${check.requirement}`,
     );
     expect(found).toEqual(
@@ -116,16 +116,16 @@ describe('CONFORM_001: conformance --tck', () => {
     );
   });
 
-  it('checks nothing that no bad agent below fails', async () => {
+  it('every check has a sabotage below', async () => {
     const { checks } = await parleyJson<Report>(['conformance', '--tck', '-a', `${example.url}/echo`]);
-    // The tester skips the interfaces of bindings that it does not speak.
+    // The tester skips interfaces of unsupported bindings.
     const requirements = checks.map(({ requirement }) => requirement).filter((name) => name !== UNSPOKEN);
     expect(new Set(requirements)).toEqual(new Set(Object.keys(ALL_SABOTAGES)));
   });
 
-  it('skips the scenarios, with a word why, where the agent does not know the ids of the kit', async () => {
+  it('skips the scenarios with a reason if the agent does not implement the ids of the kit', async () => {
     const report = await parleyJson<Report>(['conformance', '--tck', '-a', `${example.url}/echo`]);
-    expect(named(report, 'fail')).toEqual([]);
+    expect(checksWith(report, 'fail')).toEqual([]);
     const scenarios = report.checks.filter(({ requirement }) => /^(?:tck|test)-/.test(requirement));
     expect(scenarios.map(({ status }) => status)).toEqual(scenarios.map(() => 'skipped'));
     expect(new Set(scenarios.map(({ evidence }) => evidence))).toEqual(
@@ -134,15 +134,15 @@ describe('CONFORM_001: conformance --tck', () => {
   });
 });
 
-// One after the other: the SDK's list shows what it took too lightly from others.
-describe('CONFORM_001: an agent that offers push notifications and does them badly fails that', () => {
+// Not concurrent: the lists of the SDK contain tasks of other runs.
+describe('CONFORM_001: a faulty agent with push notifications fails the check of its fault', () => {
   it.each(casesOf(PUSH_SABOTAGES))('$requirement: it $how ($binding)', async (bad) => {
     const found = await faultsOf(javascript.url, bad);
     expect(found).toEqual([...SDK_FAULTS[bad.binding], bad.requirement]);
   });
 });
 
-describe.concurrent('CONFORM_001: a bad agent fails what it does not do, and nothing else', () => {
+describe.concurrent('CONFORM_001: a faulty agent fails the check of its fault, and no other', () => {
   it.each(casesOf(PUSHLESS_SABOTAGES))('$requirement: it $how ($binding)', async (bad) => {
     expect(await faultsOf(`${example.url}/spec`, bad)).toEqual([bad.requirement]);
   });

@@ -1,4 +1,4 @@
-"""What every peer on the Python SDK does, whatever its line; what their words are, each says itself."""
+"""The behaviour of all peers on the Python SDK. Each peer adds the types of its line of the SDK."""
 
 import asyncio
 import os
@@ -29,7 +29,7 @@ def free_address() -> str:
 
 GRPC = free_address()
 
-# What the cards of all lines say alike.
+# Members of the cards of all peers.
 DESCRIBED = {
     'version': '1.0.0',
     'defaultInputModes': ['text/plain'],
@@ -113,7 +113,7 @@ class Player(AgentExecutor):
 
 
 def handler_parts(player: Player) -> dict[str, Any]:
-    """What the request handlers of all lines are made of."""
+    """The dependencies of the request handlers of all peers."""
     configs = InMemoryPushNotificationConfigStore()
     return {
         'agent_executor': player,

@@ -72,7 +72,7 @@ export class ChatPage {
 
   async newConversation(): Promise<void> {
     await this.page.getByRole('link', { name: 'New conversation' }).click();
-    // A text in the field of the conversation before would go with it.
+    // A text typed before that would go to the field of the earlier conversation, and disappear with it.
     await this.replies.first().waitFor({ state: 'detached' });
   }
 

@@ -5,7 +5,7 @@ import type { OwnerQuery } from '../../../packages/parley/src/store/owner-query.
 import type { Scope } from '../../../packages/parley/src/store/task-key.js';
 import type { Tested } from './tested-storage.js';
 
-// A database compares the names of blocks by itself, in the commit that writes new data.
+// A database compares the names of blocked owners itself, in the commit that writes new data.
 
 const anyName = fc.constantFrom('a', 'a","b');
 const anyOwner = fc.option(anyName, { nil: null, freq: 2 });
@@ -17,7 +17,7 @@ const anyBlock = fc.record({
   forMs: fc.constantFrom(1, 2, 2),
 });
 
-/** The property that a storage refuses new data of just the owners that are blocked. */
+/** The property that a storage refuses new data of blocked owners, and of no others. */
 export function blockRuleProperty(open: () => Promise<Tested>): void {
   it('new data are refused if the rule of blocks says so', async () => {
     const { storage, clock } = await open();

@@ -30,7 +30,7 @@ export function checkingContract(open: OpenStorage): void {
     it('tells the age of the oldest message that a node could claim', async () => {
       const { storage, clock } = tested;
       const play = await TaskPlay.begin(tested, 'running');
-      // This one waits for the turn of its own task.
+      // This message waits for the running turn of its task.
       await storage.accept(acceptance(said('behind'), 'running'));
       clock.pass(1_000);
       await storage.accept(acceptance(said('first'), newTask(tested, 'first')));
@@ -43,7 +43,7 @@ export function checkingContract(open: OpenStorage): void {
       expect(await storage.check()).toEqual(work(3, 3_500));
       const claims = await claimsOf(storage, { ...LEASE, agents: ['test'], limit: 10 });
       expect(await storage.check()).toEqual(work(1, 500));
-      // A turn that comes back has waited since its message arrived.
+      // A released turn counts as waiting since the arrival of its message.
       for (const { scope: at, task, turn, epoch } of claims)
         await storage.release({ key: { scope: at, id: task.id }, turn, epoch, attempt: 1 }, 'handover');
       expect(await storage.check()).toEqual(work(3, 3_500));

@@ -178,7 +178,7 @@ export function claimingContract(open: OpenStorage): void {
     it('gives concurrent callers different turns', async () => {
       for (let index = 0; index < 20; index += 1) await send(`m${index}`, `new t${index}`);
       const claims = await Promise.all(Array.from({ length: 8 }, (_, at) => claim({ limit: 4, node: `n${at}` })));
-      // A caller may skip a turn that another one looks at. Its next claim finds the turn.
+      // A claim may skip a turn that another claim has locked. The next claim finds it.
       const ids = [...claims.flat(), ...(await claim({ limit: 4, node: 'last' }))].map(({ task }) => task.id);
       expect(new Set(ids).size).toBe(20);
       expect(ids).toHaveLength(20);

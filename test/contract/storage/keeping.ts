@@ -4,7 +4,7 @@ import type { Swept } from '../../../packages/parley/src/store/task-storage.js';
 import { ALICE, acceptance, LEASE, newTask, said, TaskPlay } from './task-play.js';
 import { type OpenStorage, type Tested, useStorage } from './tested-storage.js';
 
-/** The times before which tasks and event logs go. */
+/** Tasks and event logs that ended before these times are deleted. */
 interface SweepTimes {
   readonly finishedBefore?: number;
   readonly eventLogsBefore?: number;
@@ -159,7 +159,7 @@ export function keepingContract(open: OpenStorage): void {
     const tested = useStorage(open, { eventLogBytes: 25_000 });
     const finished = async (id: string) => {
       const play = await TaskPlay.begin(tested, id);
-      // The log alone holds the first artifact: the second one replaces it.
+      // Only the log contains the first artifact, because the second one replaces it.
       await play.write([play.chunk('x'.repeat(10_000), false), play.chunk('y', false), 'TASK_STATE_COMPLETED']);
       return play;
     };

@@ -13,7 +13,7 @@ const list = ({ storage }: Tested, asked: Asked = {}): Promise<TaskPage> =>
   storage.tasks({ scope: ALICE, orderBy: 'status', limit: 10_000, artifacts: false, history: false, ...asked });
 const idsOf = ({ tasks }: TaskPage): string[] => tasks.map(({ task }) => task.id);
 
-/** The expected list, in the simplest code. */
+/** Returns the expected list, by the simplest code. */
 function expected(all: readonly { task: Task; createdAt: number }[], asked: Asked): { ids: string[]; total: number } {
   const {
     contextId,
@@ -222,7 +222,7 @@ export function listsContract(open: OpenStorage): void {
           else expect(Math.max(...pages)).toBeLessThanOrEqual(maxBytes > 1_000_000 ? 5 : 4);
           expect(pages.every((size) => size > 0)).toBe(true);
         }
-        // Members that are not shown do not count.
+        // Omitted members do not count.
         expect((await list(tested, { orderBy, limit: 5, maxBytes: 10_000 })).tasks).toHaveLength(5);
       }
     });
@@ -251,7 +251,7 @@ export function listsContract(open: OpenStorage): void {
     const tested = { clock, storage: await open(clock) };
     const contexts = ['x', 'y', 'z', undefined];
     const start = clock.now();
-    // A small generator of its own, so that the tasks are the same in every run.
+    // A small random generator with a seed, so that the tasks are the same in every run.
     let seed = 7;
     const below = (bound: number) => {
       seed = (seed * 48_271) % 0x7fffffff;

@@ -17,7 +17,7 @@ async function wholeLog(storage: TaskStorage, maxBytes: number, key = KEY): Prom
   }
 }
 
-/** That a task and its log agree, and how the log is read. */
+/** The contract that a task equals its log, and of reads of the log. */
 export function logsContract(open: OpenStorage): void {
   describe('a log', () => {
     const tested = useStorage(open);

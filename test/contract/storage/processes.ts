@@ -3,7 +3,7 @@ import type { TaskKey } from '../../../packages/parley/src/store/task-key.js';
 import { ALICE, acceptance, accepted, claimsOf, ELSEWHERE, LEASE, newTask, only, said, TaskPlay } from './task-play.js';
 import { type OpenStorage, type Tested, useStorage } from './tested-storage.js';
 
-/** The wake-ups that come from now on, as texts. */
+/** Collects all further wake-ups as texts. */
 function wakeupsOf({ storage }: Tested): string[] {
   const seen: string[] = [];
   storage.wakeups.subscribe({
@@ -130,7 +130,7 @@ export function processesContract(open: OpenStorage): void {
       expect(seen).toEqual(['cancel alice t1']);
       await play.write(['TASK_STATE_COMPLETED']);
       await storage.requestCancel(ALICE, 't1', {});
-      // Only a shared storage tells of the append.
+      // Only a shared storage sends a wake-up for the append.
       expect(seen.filter((wakeup) => wakeup !== 'changed alice t1')).toEqual(['cancel alice t1']);
     });
 

@@ -4,8 +4,8 @@ import { ALICE, acceptance, accepted, ELSEWHERE, LEASE, newTask, said, TaskPlay 
 import { type OpenStorage, type Tested, useStorage } from './tested-storage.js';
 
 /**
- * Reasons for which a storage takes no message in, in the order in which they are looked at: the first one is the
- * answer. `lost answer` is the message itself, asked again.
+ * Reasons for which a storage refuses a message, in the order of its checks: the first one is the answer.
+ * `lost answer`: the message is a repeat.
  */
 const REASONS = [
   'lost answer',
@@ -19,7 +19,7 @@ const REASONS = [
 ] as const;
 type Reason = (typeof REASONS)[number];
 
-/** Pairs that no message can have both of. */
+/** Pairs of reasons that exclude each other. */
 const EXCLUDED: readonly (readonly [Reason, Reason])[] = [
   // A message that waits or runs has a task, which has not ended.
   ['lost answer', 'not-found'],
@@ -60,7 +60,7 @@ function pairs(): readonly (readonly [Reason, Reason])[] {
   return all.filter(([first, second]) => !EXCLUDED.some((pair) => pair[0] === first && pair[1] === second));
 }
 
-/** A message that each of the reasons refuses. */
+/** Returns a message with all of these reasons. */
 async function refusedMessage(tested: Tested, reasons: ReadonlySet<Reason>): Promise<Acceptance> {
   const { storage } = tested;
   if (reasons.has('repeated')) {
@@ -70,7 +70,7 @@ async function refusedMessage(tested: Tested, reasons: ReadonlySet<Reason>): Pro
   const message = said('m1');
   if (!reasons.has('not-found')) {
     const play = await TaskPlay.begin(tested, 't1', { pushConfig: { id: 'first', url: HOOK.url } });
-    // The message that is asked again waits on its task.
+    // The first sending of the repeated message waits on its task.
     if (reasons.has('lost answer')) accepted(await storage.accept(acceptance(message, 't1', { claim: LEASE })));
     if (reasons.has('full')) accepted(await storage.accept(acceptance(said('waiting'), 't1')));
     if (reasons.has('terminal')) await play.write(['TASK_STATE_REJECTED'], { endsTurn: 1 });

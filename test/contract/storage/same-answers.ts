@@ -13,7 +13,7 @@ import type { StorageClock } from './tested-storage.js';
 // Two storages must answer the same calls alike. A difference is a fault of one of them or a gap of the contract. Time
 // passes with every write, because of two equally old things either may be swept first.
 
-/** Two storages that live by one clock. */
+/** Two storages with the same clock. */
 export interface StoragePair {
   readonly clock: StorageClock;
   /** The storage in memory. */
@@ -32,7 +32,7 @@ function plain(answer: unknown): unknown {
   return JSON.parse(text) as unknown;
 }
 
-/** The tasks of one run, under an agent of their own. */
+/** The tasks of one run, under a separate agent. */
 class World {
   readonly agent: string;
   readonly clock: StorageClock;
@@ -50,7 +50,7 @@ class World {
     this.#second = pair.secondOwner(this.agent);
   }
 
-  /** Asks both and compares; gives the answer. */
+  /** Calls both storages and compares the answers. Returns the answer. */
   async both<R>(ask: (storage: TaskStorage) => Promise<R>): Promise<R | undefined> {
     const [mine, other] = await Promise.all(
       [this.#pair.memory, this.#pair.other].map((storage) =>
@@ -68,12 +68,12 @@ class World {
     return { agent: this.agent, tenant: '', owner: owner ?? this.#second };
   }
 
-  /** Of the two tasks of this id, the one last claimed. */
+  /** Returns the key of the last claimed task with this id. */
   key(id: string): TaskKey {
     return { scope: this.#turns.get(id)?.scope ?? this.scope('alice'), id };
   }
 
-  /** The turn that was last claimed, or an unknown one. */
+  /** Returns the last claimed turn of a task, or an unknown turn. */
   held(id: string, off: number): HeldTurn {
     const { turn, epoch } = this.#turns.get(id) ?? { turn: 1, epoch: 1 };
     return { key: this.key(id), turn, epoch: epoch - off };
@@ -83,7 +83,7 @@ class World {
     if (claim !== undefined) this.#turns.set(id, { scope: claim.scope, turn: claim.turn, epoch: claim.epoch });
   }
 
-  /** The queue that was last claimed for a task. */
+  /** Returns the last claimed delivery queue of a task. */
   delivery(id: string, off: number): HeldDelivery {
     const { key, configId, epoch } = this.#deliveries.get(id) ?? { key: this.key(id), configId: 'p0', epoch: 1 };
     return { key, configId, epoch: epoch - off };
@@ -97,7 +97,7 @@ class World {
     return this.memory.task(this.key(id).scope, id);
   }
 
-  /** Everything both can tell of the run. */
+  /** Compares all reads of the run. */
   async compare(): Promise<void> {
     for (const owner of ['alice', null]) {
       const scope = this.scope(owner);

@@ -19,7 +19,7 @@ const SCOPES: readonly Scope[] = [
   { agent: '', tenant: '', owner: null },
 ];
 
-/** That scopes are separate, whatever they are called. */
+/** The contract that scopes are separate, with any names. */
 export function scopesContract(open: OpenStorage): void {
   describe('scopes', () => {
     const tested = useStorage(open);
@@ -143,7 +143,7 @@ export function scopesContract(open: OpenStorage): void {
   });
 }
 
-/** That ids are unique within a scope only. */
+/** The contract that ids are unique only within a scope. */
 export function equalIdsContract(open: OpenStorage): void {
   describe('scopes with equal ids', () => {
     const tested = useStorage(open);

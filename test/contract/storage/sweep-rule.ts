@@ -4,17 +4,17 @@ import { type FinishedLog, sweep } from '../../../packages/parley/src/store/engi
 import type { Retention, Swept, TaskStorage } from '../../../packages/parley/src/store/task-storage.js';
 import { ALICE, said } from './task-play.js';
 
-// A database that sweeps by statements of its own must remove the rows that the engine would remove.
+// A database that sweeps by its own statements must remove the same rows as the engine.
 
 /** Sequence number of the last record of every task. */
 export const LAST = 3;
 
-/** A task as a sweep sees it. */
+/** The properties of a task that a sweep reads. */
 export interface SweptTask {
   readonly id: string;
-  /** Absent while the task goes on. */
+  /** Absent for an open task. */
   readonly endedAt: number | undefined;
-  /** The count of its records that are kept: the last ones. */
+  /** Number of stored records, which are the last ones. */
   readonly records: number;
   readonly isPending: boolean;
 }
@@ -25,19 +25,19 @@ export interface SweptRows {
   readonly keys: readonly { readonly name: string; readonly expiresAt: number }[];
 }
 
-/** A storage whose rows a test can write and read by itself. Tasks belong to `ALICE`. */
+/** A storage whose rows a test can write and read directly. Tasks belong to `ALICE`. */
 export interface SweptDatabase {
   readonly storage: TaskStorage;
   readonly now: number;
   /** Empties the database. */
   clear(): Promise<void>;
-  /** Puts end, records and pending delivery of tasks there that have one record and a queue that waits. */
+  /** Sets end, records and pending delivery of existing tasks, which have one record and an idle queue. */
   write(tasks: readonly SweptTask[]): Promise<void>;
   /** Reads the tasks in the order of their ids. */
   tasks(): Promise<readonly SweptTask[]>;
 }
 
-/** Rows around a time. No two tasks have ended at the same time: either may go first then. */
+/** Generates rows around a time. No two tasks have the same end, because their order would not be defined. */
 function rowsAround(now: number): fc.Arbitrary<SweptRows> {
   const task = fc.record({
     endedAt: fc.option(fc.integer({ min: now - 8, max: now + 2 }), { nil: undefined, freq: 6 }),
@@ -48,14 +48,14 @@ function rowsAround(now: number): fc.Arbitrary<SweptRows> {
   const tasks = fc.uniqueArray(task, { maxLength: 5, selector: ({ endedAt }) => endedAt ?? {} });
   return fc.record({ tasks, keys }).map((found) => ({
     tasks: found.tasks.map(({ endedAt, records, isPending }, at) => {
-      // A task that goes on keeps at least its last record.
+      // An open task keeps at least its last record.
       return { id: `t${at}`, endedAt, records: endedAt === undefined ? Math.max(1, records) : records, isPending };
     }),
     keys: found.keys.map((expiresAt, at) => ({ name: `k${at}`, expiresAt })),
   }));
 }
 
-/** The rows that the engine leaves, and its answer. */
+/** Returns the rows after a sweep of the engine, and its answer. */
 function sweptByEngine(rows: SweptRows, retention: Retention, now: number): SweptRows & { readonly swept: Swept } {
   let tasks: (SweptTask & { endedAt: number | undefined; records: number })[] = rows.tasks.map((task) => ({ ...task }));
   let keys = [...rows.keys];
@@ -101,7 +101,7 @@ function sweptByEngine(rows: SweptRows, retention: Retention, now: number): Swep
   return { tasks, keys, swept };
 }
 
-/** The property that a database sweeps as the engine does. */
+/** The property that a database sweeps like the engine. */
 export function sweepRuleProperty(open: () => Promise<SweptDatabase>, numRuns: number): void {
   it('a sweep removes what the engine would remove, in the same order', async () => {
     const { storage, now, ...database } = await open();

@@ -28,7 +28,7 @@ export function said(messageId: string, text = messageId): Message {
   return { messageId, role: 'ROLE_USER', parts: [{ text }] };
 }
 
-/** A task as it is born. */
+/** Returns a new task. */
 export function newTask(tested: Tested, id: string, more: Partial<Task> = {}): Task {
   return {
     id,
@@ -38,7 +38,7 @@ export function newTask(tested: Tested, id: string, more: Partial<Task> = {}): T
   };
 }
 
-/** The time of the test, as the protocol writes it. */
+/** Returns the time of the test in the form of the protocol. */
 export function timestamp({ clock }: Tested): string {
   return new Date(clock.now()).toISOString();
 }
@@ -55,26 +55,26 @@ export function acceptance(message: Message, task: Task | string, more: Partial<
   };
 }
 
-/** An outcome that must be `accepted`. */
+/** Returns an outcome, which must be `accepted`. */
 export function accepted(outcome: AcceptOutcome): Extract<AcceptOutcome, { kind: 'accepted' }> {
   if (outcome.kind !== 'accepted') throw new Error(`The message was not accepted: ${outcome.kind}`);
   return outcome;
 }
 
-/** An outcome that must bring a claim. */
+/** Returns the claim of an outcome, which must have one. */
 export function claimed(outcome: AcceptOutcome): Claim {
   const { claim } = accepted(outcome);
   if (claim === undefined) throw new Error('The turn was not claimed');
   return claim;
 }
 
-/** The turns that a node gets. */
+/** Returns the turns of a claim. */
 export async function claimsOf(storage: TaskStorage, request: ClaimRequest): Promise<readonly Claim[]> {
   const { claims } = await storage.claim(request);
   return claims;
 }
 
-/** The only one of a list. */
+/** Returns the only element of a list. */
 export function only<T>(list: readonly T[]): T {
   const [first] = list;
   if (first === undefined || list.length > 1) throw new Error(`One was expected, there are ${list.length}`);
@@ -84,7 +84,7 @@ export function only<T>(list: readonly T[]): T {
 /** A step to write: an event or a state. */
 export type Step = TaskEvent | TaskState | { readonly event: TaskEvent; readonly extras: LogRecordExtras };
 
-/** Writes a task's log the way its owner does. */
+/** Writes the log of a task like the process that holds its turn. */
 export class TaskPlay {
   readonly #tested: Tested;
   readonly #builder: TaskBuilder;
@@ -106,7 +106,7 @@ export class TaskPlay {
     this.epoch = claim.epoch ?? 0;
   }
 
-  /** A new task with a running turn. */
+  /** Creates a task with a running turn. */
   static async begin(tested: Tested, id: string, more: Partial<Acceptance> = {}): Promise<TaskPlay> {
     const create = newTask(tested, id, { history: [said(`first of ${id}`)] });
     const outcome = await tested.storage.accept(acceptance(said(`first of ${id}`), create, { claim: LEASE, ...more }));
@@ -125,7 +125,7 @@ export class TaskPlay {
     return this.#builder.view();
   }
 
-  /** The append of these steps. Does not change this writer. */
+  /** Returns the append of these steps. Does not change this writer. */
   draft(steps: readonly Step[], more: Partial<Append> = {}): Append {
     const builder = new TaskBuilder(this.#builder.view());
     const records = steps.map((step, index) => this.#record(step, this.seq + 1 + index));
@@ -142,7 +142,7 @@ export class TaskPlay {
     };
   }
 
-  /** Appends what must be accepted. */
+  /** Appends steps, which must succeed. */
   async write(
     steps: readonly Step[],
     more: Partial<Append> & { readonly withSnapshot?: boolean } = {},
@@ -154,7 +154,7 @@ export class TaskPlay {
     return outcome.waiting;
   }
 
-  /** Sends an append; this writer goes on behind it if it is accepted. */
+  /** Sends an append. If it succeeds, this writer continues after it. */
   async send(append: Append): Promise<AppendOutcome> {
     const outcome = await this.#tested.storage.append(append);
     if (outcome.kind === 'appended') {
@@ -164,7 +164,7 @@ export class TaskPlay {
     return outcome;
   }
 
-  /** The whole task after an append. */
+  /** Returns the whole task after an append. */
   whole(append: Append): Task {
     return TaskBuilder.fold(this.#builder.view(), append.records);
   }

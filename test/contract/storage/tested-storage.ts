@@ -2,10 +2,10 @@ import { afterEach, beforeEach } from 'vitest';
 import type { Clock } from '../../../packages/parley/src/runtime/clock.js';
 import type { TaskStorage } from '../../../packages/parley/src/store/task-storage.js';
 
-/** Opens an empty storage that lives by this clock, and keeps so much of the logs of finished tasks. */
+/** Opens an empty storage with this clock. `eventLogBytes`: the limit of the logs of finished tasks. */
 export type OpenStorage = (clock: Clock, options?: { readonly eventLogBytes: number }) => Promise<TaskStorage>;
 
-/** A wall clock that a test moves; what waits for `soon` runs by itself. */
+/** A wall clock that a test advances. Functions for `soon` run without that. */
 export class StorageClock implements Clock {
   #time = Date.UTC(2026, 0, 1);
 
@@ -35,13 +35,13 @@ export class StorageClock implements Clock {
   }
 }
 
-/** The storage of the test that runs, and its clock. */
+/** The storage of the running test, and its clock. */
 export interface Tested {
   readonly storage: TaskStorage;
   readonly clock: StorageClock;
 }
 
-/** A fresh storage for each test of the surrounding `describe`. */
+/** Opens an empty storage for each test of the surrounding `describe`. */
 export function useStorage(open: OpenStorage, options?: { readonly eventLogBytes: number }): Tested {
   let current: Tested | undefined;
   const now = (): Tested => {

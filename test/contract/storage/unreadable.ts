@@ -13,7 +13,7 @@ export type StoredText = 'status' | 'history' | 'record 1' | 'record 2' | 'confi
 /** An empty storage whose bytes a test can change. */
 export interface Corruptible {
   readonly storage: TaskStorage;
-  /** Puts a text in the place of a stored one. */
+  /** Replaces a stored text. */
   readonly corrupt: (taskId: string, where: StoredText, text: string) => Promise<void>;
 }
 
@@ -23,7 +23,7 @@ const PUSH = { id: 'hook', url: 'https://example.com/hook' };
 const QUERY: TaskQuery = { scope: ALICE, orderBy: 'status', limit: 10, artifacts: true, history: true };
 const DELIVERIES = { ...LEASE, agents: ['test'], limit: 10, maxBytes: 1_000_000 };
 
-/** The contract for tasks whose stored texts cannot be read: one is left out, and all others are as before. */
+/** The contract for a task whose stored texts cannot be read: it is skipped, and does not affect others. */
 export function unreadableContract(name: string, open: (clock: StorageClock, logger: Logger) => Promise<Corruptible>) {
   describe(`${name} storage, a task that cannot be read`, () => {
     const logger = new CapturingLogger();
@@ -104,7 +104,7 @@ export function unreadableContract(name: string, open: (clock: StorageClock, log
       ]);
       expect(told()).toHaveLength(1);
       expect(JSON.stringify([logger.lines, parked])).not.toContain('secret');
-      // A replay parks it again, and the log has heard of it.
+      // A replay parks the queue again, without a second line in the log.
       expect(await storage.push.replay({ key: { scope: ALICE, id: 't1' }, configId: 'hook' })).toBe('replayed');
       expect((await storage.push.claim(DELIVERIES)).claims).toEqual([]);
       expect((await storage.push.queues({ standing: 'parked', limit: 10 })).queues).toHaveLength(1);

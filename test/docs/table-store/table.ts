@@ -18,7 +18,7 @@ export class Undo {
   }
 }
 
-/** Rows by their keys. A row never changes: another one takes its place. */
+/** Rows by their keys. A row never changes, but is replaced. */
 export class Table<Row> {
   readonly #rows = new Map<string, Row>();
   readonly #undo: Undo;

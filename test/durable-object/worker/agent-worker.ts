@@ -1,11 +1,11 @@
-// An agent in a Durable Object, as its document shows it, and paths that evict the object and tell its alarm.
+// An agent in a Durable Object, as in its document, with paths that evict the object and return the time of its alarm.
 import { DurableObject } from 'cloudflare:workers';
 import { createAgentHandler } from 'parley-a2a/server';
 import { durableObjectStorage } from 'parley-a2a-durable-object';
 import { stepsAgent } from './steps-agent.js';
 
 interface Environment {
-  /** The url that hears of the steps of each attempt. */
+  /** The url that receives the steps of each attempt. */
   readonly STEPS: string;
   readonly WEBHOOKS: string;
   readonly AGENTS: { getByName(name: string): { fetch(request: Request): Promise<Response> } };

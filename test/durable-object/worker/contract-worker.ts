@@ -47,7 +47,7 @@ export class Contract extends DurableObject {
     else sql.exec(`UPDATE snapshot SET task_text = ? ${ofTask}`, text, id);
   }
 
-  /** A storage of the object beside one in memory. */
+  /** Opens a storage of the object and one in memory. */
   async #pair(open: OpenStorage): Promise<StoragePair> {
     const clock = new StorageClock();
     return { clock, memory: new MemoryStorage({ clock }), other: await open(clock), secondOwner: () => null };

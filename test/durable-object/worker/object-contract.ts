@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { ALICE, acceptance, claimsOf, LEASE, newTask, only, said, TaskPlay } from '../../contract/storage/task-play.js';
 import { type OpenStorage, useStorage } from '../../contract/storage/tested-storage.js';
 
-/** Longer than a row of a Durable Object. A surrogate pair lies across the end of each part. */
+/** Longer than the limit of a row. Each of its parts would end within a surrogate pair. */
 const LARGE = `x${'😀'.repeat(1_300_000)}`;
 const BOB = { ...ALICE, owner: 'bob' };
 const REQUEST = { ...LEASE, agents: ['test'], limit: 10 };
 
-/** The parts of a storage in a Durable Object that other storages do not have, or have in another form. */
+/** Tests what only a storage in a Durable Object does, or does in another way. */
 export function objectContract(context: ObjectContext, open: OpenStorage): void {
   const { sql } = context.storage;
   const count = (table: string) =>
@@ -17,7 +17,7 @@ export function objectContract(context: ObjectContext, open: OpenStorage): void 
   describe('values longer than a row', () => {
     const tested = useStorage(open);
 
-    it('come back whole, and go with what has them', async () => {
+    it('are read unchanged, and deleted with their rows', async () => {
       const { storage } = tested;
       const play = await TaskPlay.begin(tested, 't1');
       const message = { ...said('large'), parts: [{ text: LARGE }] };
@@ -35,7 +35,7 @@ export function objectContract(context: ObjectContext, open: OpenStorage): void 
       expect(count('long_text')).toBe(0);
     });
 
-    it('go when they are replaced', async () => {
+    it('are deleted when they are replaced', async () => {
       const { storage } = tested;
       const status = { state: 'TASK_STATE_WORKING' as const, message: { ...said('w'), parts: [{ text: LARGE }] } };
       await storage.create(ALICE, newTask(tested, 't1', { status }));
@@ -44,16 +44,16 @@ export function objectContract(context: ObjectContext, open: OpenStorage): void 
       if (stored === undefined) throw new Error('The task is not there');
       const play = new TaskPlay(tested, stored);
       await play.write(['TASK_STATE_WORKING'], { authority: 'idle' });
-      // The record of the task still has it.
+      // The record of the task still contains the message.
       expect(count('long_text')).toBe(6);
       expect((await storage.task(ALICE, 't1'))?.task).toEqual(play.task);
     });
   });
 
-  describe('the log of a task that goes on and on', () => {
+  describe('the log of a long-running task', () => {
     const tested = useStorage(open);
 
-    it('loses its older half, and the task stays whole', async () => {
+    it('loses its older half, while the task stays complete', async () => {
       const play = await TaskPlay.begin(tested, 't1');
       for (let at = 0; at < 5; at += 1) {
         await play.write([play.chunk('x'.repeat(4_000_000), false)], { withSnapshot: true });
@@ -64,11 +64,11 @@ export function objectContract(context: ObjectContext, open: OpenStorage): void 
     });
   });
 
-  describe('an object that starts again', () => {
+  describe('a restarted object', () => {
     const tested = useStorage(open);
     const reopen = () => durableObjectStorage(context, { clock: tested.clock });
 
-    it('has no lease: a turn can be claimed at once, and its earlier holder writes no more', async () => {
+    it('has no lease: a turn can be claimed at once, and its earlier holder is fenced', async () => {
       const play = await TaskPlay.begin(tested, 't1', { pushConfig: { id: 'hook', url: 'https://example.com' } });
       await tested.storage.push.claim({ ...REQUEST, maxBytes: 1_000 });
       const storage = reopen();
@@ -89,7 +89,7 @@ export function objectContract(context: ObjectContext, open: OpenStorage): void 
   describe('the data of a user', () => {
     const tested = useStorage(open);
 
-    it('go in steps with all that hangs on them, and those of others stay', async () => {
+    it('are erased in steps with their dependent rows, while those of others are kept', async () => {
       const { storage } = tested;
       const kept = await TaskPlay.begin(tested, 'kept', { scope: BOB });
       for (const id of ['a', 'b', 'c']) {
@@ -125,7 +125,7 @@ export function objectContract(context: ObjectContext, open: OpenStorage): void 
     const tested = useStorage(open);
     const broken = '{"broken';
 
-    it('keeps its turn from all nodes, and others get theirs', async () => {
+    it('excludes its turn from claims, while other turns are claimed', async () => {
       const { storage } = tested;
       for (const id of ['t1', 't2']) await storage.accept(acceptance(said(id), newTask(tested, id)));
       sql.exec("UPDATE turn SET message = ? WHERE task = (SELECT pk FROM task WHERE id = 't1')", broken);
@@ -134,7 +134,7 @@ export function objectContract(context: ObjectContext, open: OpenStorage): void 
       expect(await storage.check()).toMatchObject({ waiting: 1, unreadable: 1 });
     });
 
-    it('takes no message in that is claimed at once', async () => {
+    it('refuses a message that would be claimed at once', async () => {
       const { storage } = tested;
       const play = await TaskPlay.begin(tested, 't1');
       await play.write(['TASK_STATE_INPUT_REQUIRED'], { endsTurn: 1 });
@@ -144,7 +144,7 @@ export function objectContract(context: ObjectContext, open: OpenStorage): void 
       expect(count('turn')).toBe(0);
     });
 
-    it('takes the lease of its own turn alone', async () => {
+    it('ends the lease of its own turn only', async () => {
       const { storage } = tested;
       const plays = [await TaskPlay.begin(tested, 't1'), await TaskPlay.begin(tested, 't2')];
       sql.exec("UPDATE turn SET cancel = ? WHERE task = (SELECT pk FROM task WHERE id = 't1')", broken);
@@ -157,7 +157,7 @@ export function objectContract(context: ObjectContext, open: OpenStorage): void 
   describe('an alarm that cannot be set', () => {
     const tested = useStorage(open);
 
-    it('fails the next call, which writes nothing, with the reason', async () => {
+    it('fails the next call with the reason, before it writes', async () => {
       const refusing: ObjectContext = {
         storage: {
           sql,

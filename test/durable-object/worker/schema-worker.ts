@@ -1,4 +1,4 @@
-// A Durable Object whose tables come from a fixture, or go into one.
+// A Durable Object whose tables come from a fixture, or are dumped into one.
 import { DurableObject } from 'cloudflare:workers';
 import { durableObjectStorage } from 'parley-a2a-durable-object';
 import { checkKeptTasks, writeKeptTasks } from '../../contract/storage/kept-tasks.js';
@@ -11,7 +11,7 @@ interface Made {
 }
 
 export class Schema extends DurableObject {
-  /** `/dump`: SQL that makes the tables of this version with kept tasks. `/check`: opens and checks the given SQL. */
+  /** `/dump` returns the SQL of the tables of this version with fixed tasks. `/check` opens given SQL and checks it. */
   async fetch(request: Request): Promise<Response> {
     await this.ctx.storage.deleteAll();
     const clock = new StorageClock();
@@ -40,7 +40,7 @@ export class Schema extends DurableObject {
     return this.#all<{ value: number }>("SELECT value FROM meta WHERE name = 'schema'")[0]?.value;
   }
 
-  /** Tables first, without layout: a changed table keeps its old text. The runtime has tables of its own. */
+  /** Returns the schema, tables first. White space is removed, because a migrated table keeps that of its old text. */
   #plain(): readonly Made[] {
     const plain = (sql: string) => sql.replaceAll(/\s+/g, ' ').replaceAll(/ ?([(),]) ?/g, '$1');
     return this.#made().map(({ sql, ...made }) => ({ ...made, sql: plain(sql) }));

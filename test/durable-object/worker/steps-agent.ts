@@ -1,6 +1,6 @@
 import type { AgentExecutor } from 'parley-a2a/server';
 
-/** An agent that tells a url of each step, and goes on with the answer. A step without an answer lasts. */
+/** An agent that posts each step to a url, and continues with the answer. */
 export function stepsAgent(url: string): AgentExecutor {
   return {
     resumable: true,

@@ -1,4 +1,4 @@
-// Stands in for vitest inside of workerd: the contracts import `describe`, `it`, hooks and `expect` from here.
+// Replaces vitest within workerd: the contracts import `describe`, `it`, hooks and `expect` from here.
 import { chai, JestAsymmetricMatchers, JestChaiExpect, JestExtend, setState } from '@vitest/expect';
 
 type Work = () => unknown;
@@ -50,14 +50,14 @@ function register(name: string, ...rest: readonly unknown[]): void {
   cases.push({ name, suite: current, run: functionIn(rest) });
 }
 
-/** Options may stand before the function, and a time limit behind it. */
+/** Returns the function of a test. Options may precede it, and a time limit may follow it. */
 function functionIn(rest: readonly unknown[]): Work {
   const work = rest.find((one) => typeof one === 'function');
   if (work === undefined) throw new TypeError('A test without a function');
   return work as Work;
 }
 
-/** Rows of a table as tests. `%s` and `%j` stand for the values of a row, `$member` for a member of it. */
+/** Makes a test of each row of a table. `%s` and `%j` are its values in order, `$member` is one of its members. */
 const each =
   (rows: readonly unknown[]) =>
   (name: string, run: (...values: readonly unknown[]) => unknown): void => {
@@ -87,7 +87,7 @@ export const vi = {
   },
 };
 
-/** Runs all tests in their order. */
+/** Runs all tests in order. */
 export async function runAll(): Promise<readonly TestResult[]> {
   const results: TestResult[] = [];
   for (const { name, suite, run } of cases) {
@@ -127,12 +127,12 @@ function timeLimit(): Promise<never> {
 function textOf(failure: unknown): string {
   if (!(failure instanceof Error)) return String(failure);
   const { actual, expected } = failure as { actual?: unknown; expected?: unknown };
-  const values = expected === undefined ? '' : `\nactual: ${shown(actual)}\nexpected: ${shown(expected)}`;
+  const values = expected === undefined ? '' : `\nactual: ${formatValue(actual)}\nexpected: ${formatValue(expected)}`;
   const cause = failure.cause === undefined ? '' : `\ncause: ${String(failure.cause)}`;
   return `${failure.stack}${cause}${values}`;
 }
 
-function shown(value: unknown): string {
+function formatValue(value: unknown): string {
   return (JSON.stringify(value) ?? String(value)).slice(0, 2_000);
 }
 

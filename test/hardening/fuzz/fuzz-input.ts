@@ -38,7 +38,7 @@ function fuzzRequest(random: Random, taskIds: readonly string[]): Buffer {
   while (random.oneIn(2)) request = mutatedMembers(random, request);
   const call = split(callBytes(operation, binding, request, codec));
   if (random.oneIn(5)) call.body = mutatedBytes(random, call.body);
-  // A changed body has a new length. A wrong length is a mutation of its own.
+  // A changed body gets its correct length, because a wrong length is a separate mutation.
   call.headers = call.headers.map((line) => line.replace(/^(content-length: ).*/, `$1${call.body.length}`));
   if (random.oneIn(4)) call.target = mutatedTarget(random, call.target);
   if (random.oneIn(20)) call.target = random.pick(ORIGIN);

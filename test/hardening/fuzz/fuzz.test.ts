@@ -20,10 +20,10 @@ const END_MS = 30_000;
 const TASK_BYTES = 150_000;
 const TIMES = { headersMs: 2_000, requestMs: 2_000, keepAliveMs: 1_000 };
 const ALLOWED = [200, 204, 400, 404, 405, 408, 413, 415, 421, 429, 431, 501, 505];
-/** Ends the connection of an input that is whole; part of a body or of a head otherwise. */
+/** The last request: ends the connection after a complete input, and otherwise becomes part of its head or body. */
 const LAST = requestBytes('GET', `${BASE}/tasks/last`, undefined, { connection: 'close' });
 
-/** Plays one input; fails unless all that comes back are good answers, and the connection ends. */
+/** Sends one input. Fails unless all answers are valid and the connection ends. */
 async function play(server: AttackedServer, input: FuzzInput): Promise<void> {
   using connection = await server.open();
   for (const piece of input) {
@@ -52,7 +52,7 @@ async function streamOnly(connection: { readonly bytes: Buffer; readonly ended: 
   }
 }
 
-/** Checks every whole answer; gives back the beginning of what is left. */
+/** Checks every complete answer. Returns the start of the rest. */
 function checkAnswers(bytes: Buffer): string {
   for (let at = 0; at < bytes.length; ) {
     const next = readAnswer(bytes, at, 'POST');

@@ -21,7 +21,7 @@ export async function calls({ card, token, direct }) {
   };
 }
 
-/** Readers of one task: some follow it to the end, and the others lose themselves only. */
+/** Several readers of one task: some follow it to the end, and the end of the others does not affect them. */
 async function followedBySeveral(agent) {
   const { answer } = agent.send({ message: said('count 300'), configuration: { returnImmediately: true } });
   const task = agent.task((await answer).task.id);

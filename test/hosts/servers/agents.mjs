@@ -15,7 +15,7 @@ export function agentOptions() {
       open: {
         name: 'Open',
         agent: { replies: 'either', execute: (context, events) => run({ context, events, gates, streams }) },
-        // Small enough that every host reads what is over the limit to its end: a client gets to see the answer.
+        // Small, so that every host reads the rest of a body over the limit, and a client gets the answer.
         limits: { bodyBytes: 32_768 },
         streamHeartbeatMs: 300,
       },
@@ -51,7 +51,7 @@ async function run({ context, events, gates, streams }) {
       await events.artifact(words.join(' '));
       return events.complete();
     case 'chunks': {
-      // Each chunk but the first waits until the client has said that it saw the one before.
+      // Each chunk but the first waits until the client has confirmed the chunk before.
       const [gate, count] = words;
       const id = await events.artifact('chunk 1');
       for (let number = 2; number <= Number(count); number++) {

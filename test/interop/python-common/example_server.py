@@ -1,4 +1,4 @@
-"""The real server process of the example agents, on a free port, with SQLite in a folder of its own."""
+"""The real server process of the example agents, on a free port, with SQLite in its own folder."""
 
 import asyncio
 import os
@@ -22,7 +22,7 @@ def free_port() -> int:
 
 
 class ExampleServer:
-    """Use it with `async with`; the folder of its data goes with it. Its output may show no planted secret."""
+    """An async context manager. Its end deletes the folder of the data, and fails if the output has a planted secret."""
 
     def __init__(self, program: Path = MAIN) -> None:
         self._program = program

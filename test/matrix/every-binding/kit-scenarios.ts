@@ -27,7 +27,7 @@ async function taskOf(client: Client, message: Sent): Promise<Task> {
 
 const said = (task: Task, text: string): Sent => ({ message: { taskId: task.id, parts: [{ text }] } });
 
-/** The answers to a question, by the way they are given, and the tasks that follow. */
+/** Answers a question in each of these ways. Returns the tasks that follow. */
 async function answered(cell: Cell, prompt: string, answers: readonly ((task: Task) => Sent)[]): Promise<unknown> {
   const client = await cell.client(KIT_PATH);
   const tasks: Task[] = [await taskOf(client, prompt)];
@@ -40,14 +40,14 @@ async function answered(cell: Cell, prompt: string, answers: readonly ((task: Ta
   }));
 }
 
-/** A part with the size of its bytes, or as a url. */
+/** Describes a part by the size of its bytes, or by its url. */
 function sized(part: Part): unknown {
   const { filename, mediaType } = part;
   if (part.raw !== undefined) return { raw: Buffer.from(part.raw, 'base64').length, filename, mediaType };
   return part.url !== undefined ? { isUrl: part.url.includes('/kit/files/'), filename, mediaType } : part;
 }
 
-/** Sends a part that becomes a file. The task tells the parts of the message and of the answer. */
+/** Sends a part that becomes a file. Returns the parts of the message and of the answer in the task. */
 async function large(cell: Cell, extensions: readonly string[]): Promise<unknown> {
   const client = await cell.client(KIT_PATH, undefined, { extensions });
   const raw = Buffer.alloc(2 * INLINE_BYTES, 'x').toString('base64');

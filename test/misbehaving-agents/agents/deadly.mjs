@@ -1,4 +1,4 @@
-// Agents that take their process with them, and what runs beside them then.
+// Agents that kill their process, and agents that run beside them.
 const NEVER = new Promise(() => {});
 
 const ends = {

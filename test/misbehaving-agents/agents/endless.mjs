@@ -1,4 +1,4 @@
-// Agents that do not end, do not listen, or end without saying how.
+// Agents that do not end, ignore their signal, or return without a final state.
 import { agent } from 'parley-a2a/server';
 
 const NEVER = new Promise(() => {});
@@ -197,7 +197,7 @@ export const floods = {
   },
 };
 
-/** Holds the event loop, then goes on as if nothing were. */
+/** Blocks the event loop, then continues normally. */
 export const holding = {
   async run({ text }, events) {
     await events.working('before');

@@ -1,8 +1,8 @@
-// Agents that publish what is no event. Each fails its own task with a text that tells callers nothing of it.
+// Agents that publish invalid events. Each fails only its own task, without details for callers.
 const says = 'The agent gave an invalid response.';
 const NEVER = new Promise(() => {});
 
-/** Publishes in every way there is, without waiting, and then claims success. */
+/** Publishes by every method without waiting, and then completes the task. */
 const publishing = (make) => (context, events) => {
   events.publish(make(context, events));
   events.complete('all went well');
@@ -27,7 +27,7 @@ function manyCircles() {
   return loop;
 }
 
-/** A few objects that are 2^60 when they are written out. */
+/** A few objects whose JSON would contain 2^60 objects. */
 function bomb() {
   let node = ['x'];
   for (let level = 0; level < 60; level += 1) node = [node, node];

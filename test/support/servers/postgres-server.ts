@@ -108,7 +108,7 @@ export class PostgresServer implements AsyncDisposable {
     });
   }
 
-  /** False once it has ended, also by itself. */
+  /** False after its end, even if it ended by itself. */
   get isRunning(): boolean {
     return this.#process !== undefined;
   }
@@ -124,12 +124,12 @@ export class PostgresServer implements AsyncDisposable {
     await rm(join(this.#data, 'postmaster.pid'), { force: true });
   }
 
-  /** Its connections stay, but nothing is answered on them. */
+  /** Stops its processes: connections stay open without answers. */
   freeze(): void {
     this.#signal('SIGSTOP');
   }
 
-  /** It goes on where it was. */
+  /** Continues its processes. */
   thaw(): void {
     this.#signal('SIGCONT');
   }

@@ -48,7 +48,7 @@ export class RedisCluster implements AsyncDisposable {
     return `redis://${this.servers.map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
   }
 
-  /** The nodes as a server that answers knows them. */
+  /** Returns the nodes as listed by a server that answers. */
   async nodes(): Promise<readonly ClusterNode[]> {
     for (const server of this.servers) {
       const text = await ask(server, ['CLUSTER', 'NODES']).catch(() => undefined);
@@ -70,7 +70,7 @@ export class RedisCluster implements AsyncDisposable {
     throw new Error(`No primary has the slot ${slot}`);
   }
 
-  /** Moves so many slots from one primary to another, with their keys, while clients go on. */
+  /** Moves slots with their keys from one primary to another, while clients are connected. */
   async reshard(from: ClusterNode, to: ClusterNode, slots: number): Promise<void> {
     const place = `127.0.0.1:${to.server.port}`;
     // The servers learn of a change from each other, one after the other. Until then no slot can be moved.
@@ -94,7 +94,7 @@ export class RedisCluster implements AsyncDisposable {
   async failOver(replica: ClusterNode): Promise<void> {
     const isPrimary = async () => (await this.nodes()).some(({ id, ...node }) => id === replica.id && node.isPrimary);
     while (!(await isPrimary())) {
-      // A failover that meets another one is refused, and one that takes too long is given up.
+      // The server refuses a failover during another one, and aborts one that takes too long.
       await ask(replica.server, ['CLUSTER', 'FAILOVER']).catch(() => {});
       await new Promise((resolve) => setTimeout(resolve, 200));
     }

@@ -66,12 +66,12 @@ export class RedisServer implements AsyncDisposable {
     await ended;
   }
 
-  /** Its connections stay, but nothing is answered on them. */
+  /** Stops its process: connections stay open without answers. */
   freeze(): void {
     this.#process?.kill('SIGSTOP');
   }
 
-  /** It goes on where it was. */
+  /** Continues its process. */
   thaw(): void {
     this.#process?.kill('SIGCONT');
   }

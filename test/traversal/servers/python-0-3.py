@@ -152,7 +152,7 @@ class Traversal(AgentExecutor):
             await updater.failed(said(repr(error)))
             return
         if holds(instruction):
-            # A subscription to this SDK gets later events only, and may lose the last one. So the text comes again.
+            # A subscription to this SDK gets only later events, and may lose the last one. So the text is repeated.
             for _ in range(5):
                 await updater.start_work(said(f'{text}\n{FINISHED}'))
                 await asyncio.sleep(2)

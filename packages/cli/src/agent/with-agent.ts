@@ -56,7 +56,10 @@ export async function withAgent(
     return { ...failure, hint: hint ?? null };
   };
   try {
-    const interceptors = [...(options.interceptors ?? []), ...(invocation.output.watched ? [learning(thread)] : [])];
+    const interceptors = [
+      ...(options.interceptors ?? []),
+      ...(invocation.output.watched ? [progressInterceptor(thread)] : []),
+    ];
     client = await readCard(connectAgent(target, { ...options, interceptors }, invocation.settings));
     return await run({ client, thread, credentials, signatures, failure: explained });
   } catch (error) {
@@ -76,7 +79,7 @@ export async function connectAgent(target: AgentTarget, options: ConnectOptions,
 }
 
 /** Passes tasks and events to the progress line, even while the library waits. */
-function learning(thread: TaskThread): NonNullable<ConnectOptions['interceptors']>[number] {
+function progressInterceptor(thread: TaskThread): NonNullable<ConnectOptions['interceptors']>[number] {
   return (call, next) => {
     const outcome = next(call);
     if (!('then' in outcome)) return learnFromEvents(outcome, thread);

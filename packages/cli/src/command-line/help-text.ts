@@ -81,14 +81,14 @@ function flagRows(names: readonly FlagName[], settings: Settings): string {
     names.map((name) => {
       const { short, value, help, repeats } = flagOf(name);
       const spelled = `${short === undefined ? '    ' : `-${short}, `}${joinWords(`--${name}`, value && `<${value}>`)}`;
-      const notes = [help, ...(repeats === true ? ['(repeats)'] : []), effective(name, settings)];
+      const notes = [help, ...(repeats === true ? ['(repeats)'] : []), currentValue(name, settings)];
       return [spelled, notes.filter((note) => note !== '').join(' ')];
     }),
   );
 }
 
 /** Returns the current value of a flag, if it has one. */
-function effective(name: FlagName, settings: Settings): string {
+function currentValue(name: FlagName, settings: Settings): string {
   const { secret, builtIn } = flagOf(name);
   const setting = settings.setting(name);
   if (setting === undefined || setting.source === 'flag') return builtIn === undefined ? '' : `(default: ${builtIn})`;

@@ -20,7 +20,7 @@ function callsIn(path: string): string[] {
 
 const read = (line: string) => parseCommandLine(words(line).slice(1));
 
-describe('command lines that are written somewhere', () => {
+describe('command lines in documents', () => {
   it.each(COMMANDS.filter(({ path }) => path !== 'completion'))(
     'the example of $path means it',
     ({ path, example }) => {
@@ -38,7 +38,7 @@ describe('command lines that are written somewhere', () => {
 });
 
 describe('the tables', () => {
-  it('use every flag, and no name or letter twice', () => {
+  it('use every flag, and give each name and letter to one flag', () => {
     const used = new Set(COMMANDS.flatMap((command) => flagsOf(command)));
     expect(FLAG_NAMES.filter((name) => !used.has(name))).toEqual([]);
     const names = FLAG_NAMES.flatMap((name) => [name, ...(flagOf(name).aliases ?? [])]);
@@ -47,14 +47,14 @@ describe('the tables', () => {
     expect(new Set(letters).size).toBe(letters.length);
   });
 
-  it('DEFAULT_001: let no environment or file turn streaming, help or version on', () => {
+  it('DEFAULT_001: let neither variables nor files enable streaming, help or version', () => {
     for (const name of ['stream', 'help', 'version', 'config'] as const)
       expect(SETTING_ORIGINS[name]).toBe('command line');
   });
 });
 
-describe('reading', () => {
-  it('takes flags before, between and behind the words of a command', () => {
+describe('parsing', () => {
+  it('accepts flags before, between and after the words of a command', () => {
     expect(parseCommandLine(['-o', 'json', 'task', '--debug', 'get', 'id', '-a', 'x'])).toMatchObject({
       command: { path: 'task get' },
       args: ['id'],
@@ -66,7 +66,7 @@ describe('reading', () => {
     });
   });
 
-  it('takes what stands behind -- as it is', () => {
+  it('does not parse words after --', () => {
     expect(parseCommandLine(['send', '--', '--text'])).toMatchObject({ args: ['--text'], given: [] });
   });
 

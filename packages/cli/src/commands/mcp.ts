@@ -26,8 +26,9 @@ export async function run(invocation: Invocation): Promise<number> {
   const options = { ...(name !== undefined && { name }), ...(turnMs !== undefined && { turnMs }) };
   const named = references.length === 0 ? [{}] : references.map((reference) => ({ reference }));
   return withAgents(invocation, named, async (clients) => {
-    if (place === undefined) await (await import('../mcp/serve-stdio.js')).serveStdio(clients, options);
-    else await (await import('../mcp/serve-http.js')).serveHttp(clients, { ...options, place, output });
+    const { serveHttp, serveStdio } = await import('../mcp/serve-mcp.js');
+    if (place === undefined) await serveStdio(clients, options);
+    else await serveHttp(clients, { ...options, place, output });
     return 0;
   });
 }

@@ -10,7 +10,7 @@ import { TaskNews } from '../output/task-news.js';
 import { tellEnd, warnOfState, writeMessage, writeSummary, writeTask } from '../output/task-text.js';
 import { afterAuthorization, followAuthorization, stopsStream } from '../task/authorization.js';
 import { savesFileParts } from '../task/saved-files.js';
-import { announce, pollOptions, streams, waiting } from '../task/waiting.js';
+import { announce, pollOptions, streams, withWait } from '../task/waiting.js';
 
 type Request = Exclude<SendInput, string>;
 
@@ -35,7 +35,7 @@ async function returnAtOnce(
   { client, thread }: CalledAgent,
   request: Request,
 ): Promise<number> {
-  return waiting(invocation, thread, async ({ signal }) => {
+  return withWait(invocation, thread, async ({ signal }) => {
     const answer = await client.sendMessage(immediate(request), { signal });
     thread.learn(answer);
     return finish(invocation, thread, answer);
@@ -51,7 +51,7 @@ function isRead({ output, settings }: Invocation): boolean {
 /** Prints the id of the task before waiting for it, so that it is known after a failure. */
 async function ask(invocation: Invocation, agent: CalledAgent, request: Request): Promise<number> {
   const { client, thread } = agent;
-  return waiting(invocation, thread, async ({ signal }) => {
+  return withWait(invocation, thread, async ({ signal }) => {
     const taskId = taskIdOf(request);
     if (taskId !== undefined) return continueTask(invocation, agent, { request, taskId, signal });
     const first = await client.sendMessage(immediate(request), { signal });
@@ -91,7 +91,7 @@ async function stream(invocation: Invocation, agent: CalledAgent, request: Reque
       output.note('The agent has no streaming: the tool polls the task instead.');
     return lookInstead(invocation, agent, request);
   }
-  return waiting(invocation, thread, async ({ signal }) => {
+  return withWait(invocation, thread, async ({ signal }) => {
     const events = isRead(invocation) ? undefined : new StreamText(output);
     const text = events ?? new ConversationText(output);
     const taskNews = new TaskNews();
@@ -137,7 +137,7 @@ async function stream(invocation: Invocation, agent: CalledAgent, request: Reque
 async function lookInstead(invocation: Invocation, agent: CalledAgent, request: Request): Promise<number> {
   const { output } = invocation;
   const { client, thread } = agent;
-  return waiting(invocation, thread, async ({ signal }) => {
+  return withWait(invocation, thread, async ({ signal }) => {
     const taskNews = new TaskNews();
     await taskNews.begin(taskIdOf(request), (id) => client.getTask(id, { signal }));
     const first = await (taskIdOf(request) !== undefined

@@ -3,7 +3,7 @@ import type { Invocation } from '../command-line/invocation.js';
 import { warnOfState, writeTask, writeTrace } from '../output/task-text.js';
 import { afterAuthorization, awaitsAuthorization } from '../task/authorization.js';
 import { savesFileParts } from '../task/saved-files.js';
-import { pollOptions, waiting } from '../task/waiting.js';
+import { pollOptions, withWait } from '../task/waiting.js';
 
 /** Prints a task; with `--wait`, once it has ended or waits for the user. */
 export function run(invocation: Invocation): Promise<number> {
@@ -14,7 +14,7 @@ export function run(invocation: Invocation): Promise<number> {
   return withAgent(
     invocation,
     (agent) =>
-      waiting(invocation, agent.thread, async ({ signal }) => {
+      withWait(invocation, agent.thread, async ({ signal }) => {
         const { client, thread } = agent;
         let task = await client.getTask(request, { signal });
         thread.learnTask(task);

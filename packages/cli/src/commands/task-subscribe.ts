@@ -7,7 +7,7 @@ import { TaskNews } from '../output/task-news.js';
 import { warnOfState, writeSummary, writeTask } from '../output/task-text.js';
 import { awaitsAuthorization, followAuthorization } from '../task/authorization.js';
 import { savesFileParts } from '../task/saved-files.js';
-import { streams, waiting } from '../task/waiting.js';
+import { streams, withWait } from '../task/waiting.js';
 
 /** Follows a task until it ends or waits for the user. With `--stream` prints each event, otherwise only the result. */
 export function run(invocation: Invocation): Promise<number> {
@@ -17,7 +17,7 @@ export function run(invocation: Invocation): Promise<number> {
   return withAgent(
     invocation,
     (agent) =>
-      waiting(invocation, agent.thread, async ({ signal }) => {
+      withWait(invocation, agent.thread, async ({ signal }) => {
         const { client, thread } = agent;
         if (!streams(client))
           throw new CliError('UnsupportedOperationError', 'the agent does not stream', { hint: thread.follow });

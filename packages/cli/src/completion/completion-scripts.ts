@@ -21,9 +21,9 @@ function groups(): ReadonlyMap<string, readonly { readonly word: string; readonl
   );
 }
 
-const spelled = (names: readonly FlagName[]) =>
+const flagSpellings = (names: readonly FlagName[]) =>
   names.flatMap((name) => [`--${name}`, ...(flagOf(name).short === undefined ? [] : [`-${flagOf(name).short}`])]);
-const valued = () => spelled(FLAG_NAMES.filter((name) => flagOf(name).type === 'string')).join('|');
+const valueFlags = () => flagSpellings(FLAG_NAMES.filter((name) => flagOf(name).type === 'string')).join('|');
 const argumentsOf = ({ path }: Command) => (path === 'completion' ? ['bash', 'zsh', 'fish'] : []);
 
 /** Script for `source <(parley completion bash)`. */
@@ -34,7 +34,7 @@ export function bashCompletion(): string {
   );
   const flags = COMMANDS.map(
     (command) =>
-      `    '${command.path}') words='${[...argumentsOf(command), ...spelled(flagsOf(command))].join(' ')}';;`,
+      `    '${command.path}') words='${[...argumentsOf(command), ...flagSpellings(flagsOf(command))].join(' ')}';;`,
   );
   return `# Completion of parley for bash: source <(parley completion bash)
 _parley() {
@@ -42,7 +42,7 @@ _parley() {
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     if [ -n "$skip" ]; then skip=""; continue; fi
     case "$word" in
-      ${valued()}) skip=1;;
+      ${valueFlags()}) skip=1;;
       -*) ;;
       *) before="\${before:+$before }$word";;
     esac

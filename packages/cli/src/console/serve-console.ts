@@ -123,15 +123,15 @@ function servedAgent(agent: ShownAgent, at: number) {
   return {
     entry,
     documents,
-    forwarding: forwarding(card, clients),
+    forwarding: forwardingOptions(card, clients),
     fetch,
     relay: oauthRelay({ cards: () => [card], fetch }),
     keysUrl: origin?.startsWith('http') === true ? `${origin}${KEY_SET_PATH}` : undefined,
   };
 }
 
-/** The agent as served by this process. Its name is only in documents that need the token. */
-function forwarding({ capabilities }: AgentCard, clients: AgentClients) {
+/** Returns the options of the agent as served by this process. Its name is only in documents that need the token. */
+function forwardingOptions({ capabilities }: AgentCard, clients: AgentClients) {
   const { streaming = false, pushNotifications = false, extensions = [] } = capabilities;
   return {
     name: 'Forwarded agent',

@@ -57,7 +57,7 @@ export function failureOf(error: unknown, { credentials = false, binding }: Call
   if (protocol?.code === 'UNAVAILABLE')
     return local('A2ACLI_ERR_UNREACHABLE', protocol.message, tlsHint(network) ?? retryHint(protocol));
   if (protocol !== undefined) return protocolFailure(protocol, { credentials, binding });
-  if (network !== undefined) return unreachable(network);
+  if (network !== undefined) return unreachableFailure(network);
   const [first] = chain;
   if (first?.name === 'TimeoutError') return local('A2ACLI_ERR_TIMEOUT', 'the time is up', undefined);
   if (first?.name === 'OptionsError') return local('A2ACLI_ERR_USAGE', first.message, undefined);
@@ -138,7 +138,7 @@ function cardFailure({ message, fault }: Thrown): Failure {
   return local(fault === 'invalid' ? 'A2ACLI_ERR_CARD_INVALID' : 'A2ACLI_ERR_CARD_NOT_FOUND', message, undefined);
 }
 
-function unreachable(error: Thrown): Failure {
+function unreachableFailure(error: Thrown): Failure {
   return local('A2ACLI_ERR_UNREACHABLE', error.message || String(error.code), tlsHint(error));
 }
 

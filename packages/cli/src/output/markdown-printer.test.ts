@@ -32,9 +32,9 @@ it.each([
   '***',
   'C# and F#',
   '1.5',
-])('%j is no Markdown and stays as it is', (text) => expect(printed(text)).toBe(text));
+])('%j is no Markdown and is unchanged', (text) => expect(printed(text)).toBe(text));
 
-it('prints the same, however the text is cut', () => {
+it('prints the same for any chunks of a text', () => {
   const marks = fc.constantFrom('**', '*', '`', '```', '\n', '# ', '- ', '> ', ' ', 'a', 'word', '1. ', '.');
   const links = fc.constantFrom(
     '[',
@@ -100,7 +100,7 @@ describe('a link', () => {
     '[open](https://x.y',
   ])('%j is none', (text) => expect(printedOn({ links: true }, text)).toBe(text));
 
-  it('is none in code', () => {
+  it('is unchanged in code', () => {
     expect(printedOn({ links: true }, '`[a](https://x.y)`')).toBe(`${CODE}[a](https://x.y)${RESET}`);
   });
 });
@@ -108,7 +108,7 @@ describe('a link', () => {
 describe('a table', () => {
   const table = '| Tea | Price |\n|:----|------:|\n| **Assam** | 3.20 |\n| 緑茶 | 12 |\n';
 
-  it('has columns, as they are wide on a terminal', () => {
+  it('has columns by the width of characters on a terminal', () => {
     const lines = [
       `${BOLD}Tea${RESET}    ${BOLD}Price${RESET}`,
       '─────  ─────',
@@ -126,16 +126,16 @@ describe('a table', () => {
     );
   });
 
-  it('has no more cells than its head, and its bars may be text', () => {
+  it('ignores cells beyond its head, and keeps escaped bars as text', () => {
     expect(printed('| a |\n|--|\n| x \\| y | z |\n||\n')).toBe(`${BOLD}a${RESET}\n─────\nx | y\n\n`);
   });
 
-  it('is none without the line below its head', () => {
+  it('needs a delimiter line below its head', () => {
     expect(printed('| a | b |\n| c | *d* |\nend')).toBe(`| a | b |\n| c | ${ITALIC}d${RESET} |\nend`);
     expect(printed('| a | b')).toBe('| a | b');
   });
 
-  it('does not grow beyond its text', () => {
+  it('is not padded far beyond the length of its text', () => {
     const wide = `| ${'h'.repeat(60_000)} | ${'|'.repeat(1000)}\n|${'-|'.repeat(900)}\n${'|a|\n'.repeat(500)}`;
     expect(printed(wide).length).toBeLessThan(200_000);
   });

@@ -49,7 +49,7 @@ export class TaskNews {
     const artifacts = (task.artifacts ?? []).flatMap((artifact) => {
       const key = keyOf(task.id, artifact);
       const shown = this.#artifacts.get(key);
-      const parts = unseen(artifact.parts, shown);
+      const parts = unseenParts(artifact.parts, shown);
       this.#keep(key, artifact.parts);
       return shown !== undefined && parts.length === 0 ? [] : [{ ...artifact, parts }];
     });
@@ -70,7 +70,7 @@ export class TaskNews {
       this.#keep(key, artifact.parts, shown);
       return event;
     }
-    const parts = unseen(artifact.parts, shown);
+    const parts = unseenParts(artifact.parts, shown);
     this.#keep(key, artifact.parts);
     if (shown === undefined || parts === artifact.parts) return event;
     return { artifactUpdate: { ...event.artifactUpdate, artifact: { ...artifact, parts }, append: true } };
@@ -97,7 +97,7 @@ export class TaskNews {
 }
 
 /** Returns the parts after the printed ones, or all parts if they do not start with them. */
-function unseen(parts: readonly Part[], shown: Shown | undefined): readonly Part[] {
+function unseenParts(parts: readonly Part[], shown: Shown | undefined): readonly Part[] {
   if (shown === undefined || !beginsWith(textOf(parts), shown)) return parts;
   let { length, others } = shown;
   return parts.flatMap((part): readonly Part[] => {

@@ -37,7 +37,7 @@ export function tellOperatorToken(output: Output, operator: { readonly url: stri
   else output.field('Operator token', operator.token);
 }
 
-/** The lines that the flags ask for. */
+/** Returns the log level of the flags. */
 export function logLevelOf(settings: Settings): 'debug' | 'info' | 'error' {
   return settings.isOn('quiet') ? 'error' : settings.isOn('debug') ? 'debug' : 'info';
 }
@@ -79,7 +79,7 @@ export interface ListenPlace {
 }
 
 /** Waits until a server listens. The error of a failed attempt contains the remedy. */
-export async function listening<T>(starting: Promise<T>, { port, host }: ListenPlace): Promise<T> {
+export async function untilListening<T>(starting: Promise<T>, { port, host }: ListenPlace): Promise<T> {
   try {
     return await starting;
   } catch (error) {
@@ -112,7 +112,7 @@ export interface StartedServer {
 export async function startPlainServer(server: Server, place: ListenPlace): Promise<StartedServer> {
   const { port: wanted, host } = place;
   server.listen(wanted, host);
-  await listening(once(server, 'listening'), place);
+  await untilListening(once(server, 'listening'), place);
   const stopped = untilStopped({
     close: async () => {
       server.close();

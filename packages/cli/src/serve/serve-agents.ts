@@ -20,7 +20,7 @@ import type { Invocation } from '../command-line/invocation.js';
 import { backendsOf, databaseUrl } from '../database/backends.js';
 import { usageError } from '../failure/cli-error.js';
 import type { Settings } from '../settings/settings.js';
-import { listening, logLevelOf, portOf, tellListening, tellOperatorToken, untilStopped } from './listening.js';
+import { logLevelOf, portOf, tellListening, tellOperatorToken, untilListening, untilStopped } from './listening.js';
 import type { ModuleAgent } from './module-agent.js';
 import { type OperatorFiles, operatorFiles } from './operator-files.js';
 
@@ -77,7 +77,7 @@ export async function serveAgents({ settings, output, tracing }: Invocation, sou
       ...(config.operator && { operator: operatorApi(token === undefined ? {} : { token }) }),
     });
     const drainMs = settings.duration('drain') ?? 0;
-    const { url } = await listening(host.listen(place.port, place.host), place);
+    const { url } = await untilListening(host.listen(place.port, place.host), place);
     const agentsAt = Object.entries(host.agentCards).map(([path, card]) => {
       const base = `${url}${path === '/' ? '' : path}`;
       const further = host.interfaces[path]?.filter(({ listed = 'public' }) => listed !== 'public') ?? [];

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Invocation } from '../command-line/invocation.js';
-import { type ListenPlace, listening, portOf } from './listening.js';
+import { type ListenPlace, portOf, untilListening } from './listening.js';
 import { moduleFile } from './module-agent.js';
 
 /**
@@ -40,7 +40,7 @@ export async function serveWatched({ settings }: Invocation, path: string): Prom
 
 async function freePort(place: ListenPlace): Promise<number> {
   const server = createServer().listen(place.port, place.host);
-  await listening(once(server, 'listening'), place);
+  await untilListening(once(server, 'listening'), place);
   const address = server.address();
   server.close();
   await once(server, 'close');

@@ -42,7 +42,7 @@ describe('variables', () => {
     },
   );
 
-  it('PORT and HOST count after all other settings, and from the environment alone', () => {
+  it('PORT and HOST have the lowest precedence, and are read from the environment only', () => {
     const environment = (values: Record<string, string>) => ({ source: 'environment', values });
     const common = { PORT: '3000', HOST: '::1' };
     expect(new Settings([], [environment(common)]).text('port')).toBe('3000');
@@ -104,7 +104,7 @@ describe('times', () => {
 });
 
 describe('times of timers', () => {
-  it('are bounded: a longer timer would fire at once', () => {
+  it('are limited, because Node.js fires a longer timer at once', () => {
     const of = (value: string) => new Settings([{ name: 'timeout', value }], []).duration('timeout');
     expect(of('24d')).toBe(2_073_600_000);
     expect(of('30d')).toBe(2_147_483_647);
@@ -116,14 +116,14 @@ describe('times of timers', () => {
 describe('two flags that exclude each other', () => {
   const layer = (source: string, values: Record<string, string>) => ({ source, values });
 
-  it('the one with more authority counts', () => {
+  it('the one whose source has precedence wins', () => {
     const asked = new Settings([{ name: 'wait', value: true }], [layer('environment', { A2ACLI_ASYNC: 'true' })]);
     expect(asked.either('async', 'wait')).toBe('wait');
     const layers = [layer('environment', { A2ACLI_ASYNC: 'true' }), layer('file', { A2ACLI_WAIT: 'true' })];
     expect(new Settings([], layers).either('async', 'wait')).toBe('async');
   });
 
-  it('from one place they are a mistake', () => {
+  it('from the same source they are an error', () => {
     const both = [
       { name: 'wait', value: true },
       { name: 'async', value: true },
@@ -131,7 +131,7 @@ describe('two flags that exclude each other', () => {
     expect(() => new Settings(both, []).either('async', 'wait')).toThrow(/exclude each other/);
   });
 
-  it('what is no boolean is told by its variable', () => {
+  it('an invalid boolean is an error that names its variable', () => {
     const settings = new Settings([], [layer('environment', { A2ACLI_ASYNC: 'maybe' })]);
     expect(() => settings.isOn('async')).toThrow(/A2ACLI_ASYNC is true or false/);
   });

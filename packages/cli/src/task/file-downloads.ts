@@ -8,7 +8,7 @@ import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
 import { TransferProgress } from '../output/transfer-progress.js';
 import { PartialDownload } from './partial-download.js';
-import { isThere } from './saved-files.js';
+import { existsError } from './saved-files.js';
 
 /** A file to download. */
 interface WantedFile {
@@ -139,8 +139,8 @@ function originOf(text: string): string {
 /** @throws CliError if a file differs from a download, or cannot be compared with it. */
 async function checkSame(path: string, { digest, total }: FileDownload): Promise<void> {
   const there = lstatSync(path);
-  if (digest === undefined || !there.isFile() || there.size !== total) throw isThere(path);
+  if (digest === undefined || !there.isFile() || there.size !== total) throw existsError(path);
   const hash = createHash('sha256');
   for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 })) hash.update(chunk as Buffer);
-  if (hash.digest('base64') !== digest) throw isThere(path);
+  if (hash.digest('base64') !== digest) throw existsError(path);
 }

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { PartialFile } from 'parley-a2a/client';
-import { isThere, replaceBy } from './saved-files.js';
+import { existsError, replaceBy } from './saved-files.js';
 
 /** Maximum bytes of the notes. */
 const NOTES_BYTES = 4096;
@@ -48,7 +48,7 @@ export class PartialDownload {
     for (const place of [this.#part, this.#notes]) {
       const there = lstatSync(place, { throwIfNoEntry: false });
       if (there === undefined) continue;
-      if (!overwrite || !there.isFile()) throw isThere(place);
+      if (!overwrite || !there.isFile()) throw existsError(place);
       rmSync(place);
     }
     return undefined;
@@ -102,11 +102,11 @@ function createBy(part: string, path: string): void {
   try {
     linkSync(part, path);
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'EEXIST') throw isThere(path, cause);
+    if ((cause as NodeJS.ErrnoException).code === 'EEXIST') throw existsError(path, cause);
     try {
       copyFileSync(part, path, constants.COPYFILE_EXCL);
     } catch (second) {
-      throw (second as NodeJS.ErrnoException).code === 'EEXIST' ? isThere(path, second) : second;
+      throw (second as NodeJS.ErrnoException).code === 'EEXIST' ? existsError(path, second) : second;
     }
   }
 }

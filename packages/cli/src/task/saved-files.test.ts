@@ -20,11 +20,11 @@ it.each([
   ['Con .txt', '_Con .txt'],
   ['console.txt', 'console.txt'],
   ['report. .', 'report'],
-])('an agent that calls a file %j gets %j', (name, safe) => {
+])('a file with the name %j is saved as %j', (name, safe) => {
   expect(safeName(name)).toBe(safe);
 });
 
-it('files whose names differ in case or in the form of a letter get two places, as not all disks tell them apart', () => {
+it('file names that differ only in case or Unicode form get separate paths, because some disks treat them as equal', () => {
   const saved = new SavedFiles('out', true);
   const places = ['a.txt', 'A.txt', 'a.TXT', 'caf\u00e9', 'cafe\u0301'].map((filename) =>
     saved.place({ text: '', filename }, { artifactId: 'one' }),

@@ -71,12 +71,12 @@ function createFile(path: string, content: Uint8Array): void {
     writeFileSync(path, content, { flag: 'wx' });
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause;
-    throw isThere(path, cause);
+    throw existsError(path, cause);
   }
 }
 
 /** Makes the error for a file that already exists. */
-export function isThere(path: string, cause?: unknown): CliError {
+export function existsError(path: string, cause?: unknown): CliError {
   return new CliError('A2ACLI_ERR_INTERNAL', `${path} is there already`, {
     hint: '--force overwrites, --dir names another folder',
     cause,

@@ -18,7 +18,7 @@ export interface Wait {
  * Runs a call that waits for a task. Ctrl-C ends only the wait, and prints the command that continues it. `--timeout`
  * does the same, as an error.
  */
-export async function waiting(
+export async function withWait(
   { settings, output }: Invocation,
   thread: TaskThread,
   run: (wait: Wait) => Promise<number>,

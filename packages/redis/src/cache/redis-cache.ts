@@ -1,23 +1,30 @@
 import type { ChainableCommander } from 'ioredis';
 import type { Logger } from 'parley-a2a';
-import { CacheError, globMatcher, OptionsError } from 'parley-a2a/kit';
+import { CacheError, globMatcher, OptionsError, stderrLogger, systemClock } from 'parley-a2a/kit';
 import type { AnswerCache, CacheLink, Clock } from 'parley-a2a/server';
 import { isRefusal, parseRedisUrl, type RedisUrl, shownPlaces } from '../redis-url.js';
 import { RedisConnection } from './redis-connection.js';
 
-/** Options of a cache in Redis. */
-interface RedisCacheOptions {
-  /** `redis://` or `rediss://`, with user, password and database number. */
+export type { AnswerCache, CacheConnections, CacheLink } from 'parley-a2a/server';
+
+/** Options of a cache in Redis or Valkey. */
+export interface OpenRedisCacheOptions {
+  /** `redis://` or `rediss://`, with optional user, password and database number. */
   readonly url: string;
-  readonly clock: Clock;
-  /** Gets one line when Redis cannot be reached, and one when it is back. Default: to standard error. */
-  readonly logger: Logger;
   /** Prefix of all keys. Default `a2a:`. */
   readonly prefix?: string;
-  /** Open connections, at least 2. Default 2. */
+  /** Number of open connections; default and minimum 2. */
   readonly connections?: number;
   /** Longest time of a command, in ms, at most 100. Default 40. */
   readonly timeoutMs?: number;
+  /** Logs the start and the end of outages of the server. Default: warnings and errors to standard error. */
+  readonly logger?: Logger;
+}
+
+/** The options with the ports that the library sets. */
+interface RedisCacheOptions extends OpenRedisCacheOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
 }
 
 /** Time limit for the connections during `open`, in ms. After it, the cache starts disconnected. */
@@ -179,4 +186,13 @@ function checkedUrl({ url: text, connections = 2, timeoutMs = 40 }: RedisCacheOp
   if (!(timeoutMs > 0 && timeoutMs <= 100)) problems.push('timeoutMs: must be a number up to 100');
   if (url === undefined || problems.length > 0) throw new OptionsError('The cache in Redis', problems);
   return url;
+}
+
+/**
+ * Opens a cache in Redis or Valkey. An unreachable server is no error: requests are answered without the cache until it
+ * is back.
+ * @throws OptionsError
+ */
+export function openRedisCache({ logger = stderrLogger, ...options }: OpenRedisCacheOptions): Promise<RedisCache> {
+  return RedisCache.open({ ...options, logger, clock: systemClock });
 }

@@ -90,14 +90,14 @@ export class ChangeTexts {
   /** `asked`: the rows that the script returns, whether the change was written or not. */
   args(asked: Named): Named {
     const before = this.#change.before?.text ?? '';
-    const same = sameEnd(before, this.head.text);
+    const same = commonSuffix(before, this.head.text);
     const beginning = this.head.text.slice(0, this.head.text.length - same);
     const start = [before, beginning, before.length - same + 1, this.#records.length, ...this.#records];
     const { lease, drops, checkpoint } = this.#change;
     const hasMore = lease !== undefined || drops !== undefined || checkpoint !== undefined || asked.length > 0;
     if (this.#keepsStatus && !hasMore && this.head.configs === 0 && this.#records.length <= CHUNKS) return start;
     const { fields, gone } = this.#fields();
-    return [...start, fields.length, ...fields, gone.length, ...gone, ...this.#named(), ...asked];
+    return [...start, fields.length, ...fields, gone.length, ...gone, ...this.#namedParts(), ...asked];
   }
 
   #fields(): { readonly fields: readonly string[]; readonly gone: readonly string[] } {
@@ -131,11 +131,11 @@ export class ChangeTexts {
       if (ended && history !== undefined) fields.push(TASK_FIELD.history, history);
       if (ended && artifacts !== undefined) fields.push(TASK_FIELD.artifacts, artifacts);
     }
-    if (append !== undefined && !this.#keepsStatus) this.#appended(append, set);
+    if (append !== undefined && !this.#keepsStatus) this.#setAppended(append, set);
     return { fields, gone };
   }
 
-  #appended({ head, snapshot }: WrittenAppend, set: (field: string, text: string | undefined) => void): void {
+  #setAppended({ head, snapshot }: WrittenAppend, set: (field: string, text: string | undefined) => void): void {
     const texts = snapshot && ShapedTask.textsOf(snapshot);
     const status = texts?.status ?? statusText(head.status);
     const metadata = head.metadata === undefined ? undefined : JSON.stringify(head.metadata);
@@ -151,7 +151,7 @@ export class ChangeTexts {
     set(TASK_FIELD.artifacts, texts.artifacts);
   }
 
-  #named(): Named {
+  #namedParts(): Named {
     const { task, before, create, lease, adds, counts, cancel, append, config, key, isNewData } = this.#change;
     const { state, since } = this.head;
     const isListed = before === undefined || before.state !== state || before.since !== since;
@@ -185,7 +185,7 @@ export class ChangeTexts {
 }
 
 /** Returns the length of the common suffix of two texts. */
-function sameEnd(one: string, other: string): number {
+function commonSuffix(one: string, other: string): number {
   let [atOne, atOther] = [one.length, other.length];
   while (atOne > 0 && atOther > 0 && one.charCodeAt(atOne - 1) === other.charCodeAt(atOther - 1)) {
     atOne -= 1;

@@ -49,7 +49,7 @@ export class RedisConnection {
     } catch (error) {
       client.disconnect();
       if (error instanceof StorageError) throw error;
-      throw unusable(settings, error);
+      throw unusableError(settings, error);
     }
   }
 
@@ -165,13 +165,13 @@ async function connectClient<Client extends RedisClient>(client: Client, setting
     return client;
   } catch (error) {
     client.disconnect();
-    throw unusable(settings, last ?? error);
+    throw unusableError(settings, last ?? error);
   } finally {
     cancel();
   }
 }
 
-function unusable({ subject }: RedisSettings, error: unknown): StorageError {
+function unusableError({ subject }: RedisSettings, error: unknown): StorageError {
   const reason = redisReason(error);
   return new StorageError(`Redis at ${subject} cannot be used: ${reason}`, { cause: withoutArguments(error) });
 }

@@ -125,8 +125,7 @@ export class RedisDeliveries {
     const partitions = await this.#work.places(agents);
     for (const partition of partitions) {
       if (claims.length > 0 && (claims.length >= limit || left <= 0)) return { claims, more: true };
-      // Called before the claim, so that a later wake-up adds the partition again.
-      this.#work.asked(partition, agents);
+      this.#work.removePlace(partition, agents);
       const { keys } = this.#calls;
       const place = { base: keys.base(partition), key: keys.count(partition) };
       const args = [JSON.stringify(node), leaseMs, limit - claims.length, left, ...names];
@@ -189,7 +188,7 @@ export class RedisDeliveries {
           only: only === undefined ? '' : `${only.scope.slice(0, -1)},`,
           names,
         };
-        return { partition, ...(await this.#listed(partition, { ...filter, after, limit: limit + 1 })) };
+        return { partition, ...(await this.#listPartition(partition, { ...filter, after, limit: limit + 1 })) };
       });
       for (const { partition, listed } of await Promise.all(group)) {
         found.push(...listed.map((entry) => ({ partition, entry })));
@@ -205,7 +204,7 @@ export class RedisDeliveries {
   }
 
   /** Returns queues of one partition after an order, at most `limit`. */
-  async #listed(
+  async #listPartition(
     partition: number,
     filter: {
       readonly standing: string;

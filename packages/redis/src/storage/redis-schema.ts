@@ -14,10 +14,10 @@ export function schemaText(connection: RedisConnection): Promise<string | null> 
  * Connects to a storage. Writes its version if there is none.
  * @throws StorageError if the servers cannot be used, and for a newer or unknown version.
  */
-export async function openChecked(settings: RedisSettings): Promise<RedisConnection> {
+export async function openConnection(settings: RedisSettings): Promise<RedisConnection> {
   const connection = await RedisConnection.open(settings);
   try {
-    const known = (await schemaText(connection)) ?? (await writtenSchema(connection)) ?? String(REDIS_SCHEMA);
+    const known = (await schemaText(connection)) ?? (await writeSchema(connection)) ?? String(REDIS_SCHEMA);
     const fault = faultOf(known);
     if (fault === undefined) return connection;
     throw new StorageError(`Redis at ${settings.subject} cannot be used: ${fault}`);
@@ -28,7 +28,7 @@ export async function openChecked(settings: RedisSettings): Promise<RedisConnect
 }
 
 /** Writes the version. Returns the version that another process has written first, if any. */
-function writtenSchema(connection: RedisConnection): Promise<string | null> {
+function writeSchema(connection: RedisConnection): Promise<string | null> {
   return connection.call((client) => client.set(keyOf(connection), REDIS_SCHEMA, 'NX', 'GET'));
 }
 

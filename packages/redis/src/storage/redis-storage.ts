@@ -47,7 +47,7 @@ import { RedisProcesses } from './redis-processes.js';
 import { RedisPush } from './redis-push.js';
 import { RedisRateCounters } from './redis-rate-counters.js';
 import { RedisRetention } from './redis-retention.js';
-import { openChecked } from './redis-schema.js';
+import { openConnection } from './redis-schema.js';
 import { RedisTables } from './redis-tables.js';
 import { type PlacedWakeups, RedisWakeups } from './redis-wakeups.js';
 import type { RunCommands } from './redis-walk.js';
@@ -147,7 +147,7 @@ export class RedisStorage implements TaskStorage {
    */
   static async open(options: RedisOptions): Promise<RedisStorage> {
     const settings = redisSettings(options);
-    const connection = await openChecked(settings);
+    const connection = await openConnection(settings);
     const { prefix, clock, logger } = settings;
     return new RedisStorage({
       runner: new ScriptPipeline(connection, clock),

@@ -14,7 +14,7 @@ import type { RedisConnection } from './redis-connection.js';
 import { KEY } from './redis-keys.js';
 import { type RedisOptions, redisSettings } from './redis-options.js';
 import { RedisProcesses } from './redis-processes.js';
-import { openChecked } from './redis-schema.js';
+import { openConnection } from './redis-schema.js';
 import { walkKeys } from './redis-walk.js';
 import { headOf, headTextOf } from './task-texts.js';
 
@@ -33,7 +33,7 @@ export class RedisTransfer implements TransferTarget {
    * @throws StorageError if the servers cannot be used, or a server has used the storage in the last seconds.
    */
   static async open(options: RedisOptions): Promise<RedisTransfer> {
-    const connection = await openChecked(redisSettings(options));
+    const connection = await openConnection(redisSettings(options));
     const transfer = new RedisTransfer(connection);
     const processes = new RedisProcesses(transfer.#calls);
     const [now, nodes] = await Promise.all([processes.now(), processes.nodes()]);

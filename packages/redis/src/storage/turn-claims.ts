@@ -69,8 +69,7 @@ export class TurnClaims {
     const partitions = await this.#work.places(agents);
     for (const partition of partitions) {
       if (claims.length > 0 && (claims.length >= limit || bytes >= maxBytes)) return { claims, more: true };
-      // Called before the claim, so that a later wake-up adds the partition again.
-      this.#work.asked(partition, agents);
+      this.#work.removePlace(partition, agents);
       const wanted = { ...request, limit: limit - claims.length, maxBytes: maxBytes - bytes };
       const found = await this.#claimIn(partition, wanted, undefined).catch((error: unknown) => {
         for (const agent of agents) this.#work.ready(partition, agent);
@@ -113,7 +112,7 @@ export class TurnClaims {
     for (const turn of turns) {
       const [name, , , , content] = turn;
       const key = taskKeyOf(name);
-      const claimed = await this.#unreadable.apart(key, content, () => readClaim(key, turn));
+      const claimed = await this.#unreadable.readOrSetAside(key, content, () => readClaim(key, turn));
       bytes += bytesOf(content);
       if (claimed === undefined) continue;
       this.#claimed(key, claimed.head);

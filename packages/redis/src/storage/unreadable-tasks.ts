@@ -12,7 +12,7 @@ export class UnreadableTasks extends ToldTasks {
   }
 
   /** Reads data of a task that was just claimed. If that fails, the turn is excluded from further claims. */
-  async apart<R>(key: TaskKey, [fields]: TaskContent, read: () => R): Promise<R | undefined> {
+  async readOrSetAside<R>(key: TaskKey, [fields]: TaskContent, read: () => R): Promise<R | undefined> {
     try {
       return read();
     } catch (error) {

@@ -60,8 +60,8 @@ export class WorkPlaces {
     return [...found].sort((a, b) => distance(a) - distance(b));
   }
 
-  /** Must be called before a claim from a partition. */
-  asked(partition: number, agents: readonly string[]): void {
+  /** Removes a partition. Must be called before the claim from it, so that a later wake-up adds it again. */
+  removePlace(partition: number, agents: readonly string[]): void {
     for (const agent of agents) this.#named.get(agent)?.delete(partition);
   }
 

@@ -5,7 +5,7 @@ import { a2a } from 'a2a-ai-provider';
 import { generateText, streamText } from 'ai';
 import { messageOf, runDriver, versionOf } from '../driver-protocol.mjs';
 
-/** A call without retries: they would hide what the first one gave. The context is the chat, as the provider asks. */
+/** A call without retries, which would hide the first result. The chat id is the context, as the provider requires. */
 function callOf({ url, prompt, file }) {
   const content = [{ type: 'text', text: prompt }];
   if (file !== undefined) {

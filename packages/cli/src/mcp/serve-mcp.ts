@@ -1,11 +1,23 @@
 import { createServer } from 'node:http';
 import type { Client } from 'parley-a2a/client';
-import { type AgentMcpServerOptions, mcpEndpointOf } from 'parley-a2a-mcp';
+import { type AgentMcpServerOptions, mcpEndpointOf, serveMcpStdio } from 'parley-a2a-mcp';
 import type { Output } from '../output/output.js';
-import { type ListenPlace, startPlainServer } from '../serve/listening.js';
+import { type ListenPlace, startPlainServer, untilStopped } from '../serve/listening.js';
 import { nodeListener } from '../serve/web-exchange.js';
 
 const PATH = '/mcp';
+
+/** Serves MCP on standard input and output. Resolves when the client closes its end, or a signal stops the server. */
+export async function serveStdio(clients: readonly Client[], options: AgentMcpServerOptions): Promise<void> {
+  const ended = new Promise<void>((resolve) => process.stdin.once('end', () => resolve()));
+  const server = await serveMcpStdio(clients, options);
+  const closed = new Promise<void>((resolve) => {
+    server.onclose = resolve;
+  });
+  const stopped = untilStopped({ close: () => server.close() });
+  void ended.then(() => server.close());
+  await Promise.race([closed, stopped]);
+}
 
 /** Options of `serveHttp`. */
 interface ServeHttpOptions extends AgentMcpServerOptions {
