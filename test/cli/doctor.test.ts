@@ -19,7 +19,7 @@ describe('parley doctor', () => {
     expect(stdout).toMatch(/^Node\.js: v\d+\.\d+\.\d+, with SQLite$/m);
     expect(stdout).toMatch(/^PostgreSQL: (?:installed|not installed; npm install --global pg adds it)$/m);
     expect(stdout).toMatch(/^Port 0: free$/m);
-    expect(stdout).toMatch(/^Database: \.\/data\/parley\.db is not there yet; a server makes it$/m);
+    expect(stdout).toMatch(/^Database: \.\/data\/parley\.db is not there yet; a server creates it$/m);
     const again = await parley(['doctor', '--port', '0'], { cwd: folder.path });
     expect(again.stdout).toBe(stdout);
   });

@@ -115,7 +115,7 @@ describe('a listening connection', () => {
     });
     const texts = () => one.logger.lines.map((line) => line.message);
     while (!texts().some((text) => /arrive again/.test(text))) await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(texts()[0]).toMatch(/do not arrive: this one looks from time to time/);
+    expect(texts()[0]).toMatch(/do not arrive: this process polls the tables instead/);
     two.wakeups.workReady('a');
     await one.sees('work a');
   });

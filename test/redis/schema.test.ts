@@ -56,7 +56,7 @@ describe('the schema version of a storage in Redis', () => {
   it('is shown by parley db status, with the tasks by state', async () => {
     const database = ['--database', `${server.url}?prefix=shown:`];
     expect(await parleyJson(['db', 'status', ...database])).toMatchObject({ schema: 0, newestSchema: 1, tasks: {} });
-    expect((await parley(['db', 'status', ...database])).stdout).toContain('Schema: none: a server makes it');
+    expect((await parley(['db', 'status', ...database])).stdout).toContain('Schema: none: a server creates it');
     expect(await client.keys('shown:*')).toEqual([]);
     const storage = await open('shown:');
     await storage.create(ALICE, { id: 'one', contextId: 'c', status });

@@ -9,7 +9,7 @@ import { publishAppend } from './shared-view.js';
 /** `late`: the operation runs, but its caller gets the result only after another pick. */
 type Fate = 'run' | 'late' | 'fail';
 
-/** A process as its storage sees it: killed, or shut down in order. */
+/** The state of a process: killed, or shut down in order. */
 interface StorageUser {
   readonly dead: boolean;
   readonly closed?: boolean;

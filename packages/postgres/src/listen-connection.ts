@@ -116,7 +116,7 @@ export class ListenConnection {
     if (!this.#isDeaf) {
       const { message } = postgresError(error, plan.subject, 'not-sent');
       logger.warn(
-        `wake-ups of other processes do not arrive: this one looks from time to time; ${message}`,
+        `wake-ups of other processes do not arrive: this process polls the tables instead; ${message}`,
         this.#subject,
       );
     }

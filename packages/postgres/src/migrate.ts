@@ -88,7 +88,7 @@ async function refuseOtherTables(session: Session, schema: string): Promise<void
     values: [schema, CHANGES_TABLE, UNUSED_TABLE],
   });
   if (other === undefined) return;
-  throw new StorageError(`The schema "${schema}" has tables of something else (${other.name}): name another schema`);
+  throw new StorageError(`The schema "${schema}" has tables of another program (${other.name}): name another schema`);
 }
 
 /** Creates the schema and the table of changes. An existing schema needs no permission to create one. */

@@ -42,7 +42,7 @@ function showShared(found: DatabaseStatus, { migrate: migrates }: StorageBackend
   }
   const { tables = [], turns, pushConfigs, endedLeases, oldestLeaseMs } = found;
   output.field('Database', found.database);
-  const none = `none: a server makes it${migrates === undefined ? '' : ', or parley db migrate'}`;
+  const none = `none: a server creates it${migrates === undefined ? '' : ', or parley db migrate'}`;
   output.field('Schema', found.schema === 0 ? none : versionText(found));
   output.field('Size', formatBytes(found.bytes));
   for (const { name, bytes, rows } of tables.slice(0, TABLES_SHOWN))

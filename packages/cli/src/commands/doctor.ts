@@ -112,7 +112,7 @@ async function databaseFinding(settings: Settings): Promise<Finding> {
   try {
     const [backend] = await backendsOf(url);
     if (backend === undefined && !existsSync(await pathOf(settings)))
-      return { check, state: 'ok', found: `${await pathOf(settings)} is not there yet; a server makes it` };
+      return { check, state: 'ok', found: `${await pathOf(settings)} is not there yet; a server creates it` };
     const { schema, newestSchema } = backend === undefined ? await fileStatus(settings) : await backend.status(url);
     const found = `schema ${schema}`;
     if (schema > newestSchema) {

@@ -32,7 +32,7 @@ async function reseal(
       : await audited({ operation: 'resealConfigs' }, run, (one) => (isWhole(one) ? 'OK' : 'INTERNAL_ERROR'));
     if (output.json) output.document(counts);
     else {
-      output.field('Encrypted now', `${counts.resealed} webhooks`);
+      output.field('Encrypted now', String(counts.resealed));
       output.field('Under the first key before', String(counts.current));
       output.field('Need another key', String(counts.old));
       output.field('Of a missing key', String(counts.unreadable));

@@ -120,7 +120,7 @@ async function found(authenticator: Authenticator): Promise<Authentication | 'er
   }
 }
 
-/** The rights of an answer, by what they do. `ruled` are the tenants that the rule of the operator grants. */
+/** The effective rights of an authenticated user. `ruled`: the tenants that the rule of the operator grants. */
 function rightsOf({ user, revoked, pageAllowed, askAgainAt }: Known, ruled: readonly string[]) {
   const sorted = (list: readonly string[] = []) => [...list].sort();
   return {

@@ -90,7 +90,7 @@ function mostAttempts(
   { attempts, refusedAttempts }: DeliveryPolicy,
   { failed, isFinal }: AttemptFacts,
 ): number {
-  if (isUnwritten(result)) return 0;
+  if (isUnencodable(result)) return 0;
   const most = isRefusal(result) ? Math.min(refusedAttempts, attempts) : attempts;
   if (!isFinal || failed < most) return most;
   return failed < attempts ? attempts : attempts + refusedAttempts;
@@ -101,13 +101,13 @@ function isGone(result: AttemptResult): boolean {
 }
 
 /** True if a retry of the event would fail in the same way. */
-function isUnwritten(result: AttemptResult): boolean {
+function isUnencodable(result: AttemptResult): boolean {
   return result.kind === 'failure' && result.reason === 'unencodable';
 }
 
 /** True if another record may succeed. */
 function isOfRecord(result: AttemptResult): boolean {
-  return isUnwritten(result) || (result.kind === 'answer' && isRefusal(result));
+  return isUnencodable(result) || (result.kind === 'answer' && isRefusal(result));
 }
 
 /** True if a retry is unlikely to succeed: the receiver refuses the request, or the guard its address. */

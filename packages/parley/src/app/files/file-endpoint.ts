@@ -230,7 +230,7 @@ export class FileEndpoint {
     return fileUrl(host.baseUrl(request), mount, { id, tenant });
   }
 
-  /** The bytes of a request within the times of an upload; `undefined` if something has read them already. */
+  /** The bytes of a request, under the timeouts of an upload. `undefined`: the body was read already. */
   #arriving(request: ExchangeRequest): AsyncIterable<Uint8Array> | undefined {
     const { host, times } = this.#options;
     if (request.chunks === undefined) return undefined;

@@ -18,7 +18,7 @@ interface OpenApiEndpointsOptions {
 
 /** The description of a server, by path: in OpenAPI 3.1, in 3.0 for older tools, and as a page for people. */
 export function openApiEndpoints({ describers, baseUrl }: OpenApiEndpointsOptions): ReadonlyMap<string, Exchange> {
-  // Made once: only the address differs, which clients behind some proxies can choose.
+  // Computed once, because only the base url differs. Clients behind some proxies can choose that.
   const document = once(() => serverDocument(describers));
   const document30 = once(() => toOpenApi30(document()));
   const documented = (make: () => OpenApiDocument): Exchange => {
