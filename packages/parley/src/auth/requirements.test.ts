@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { SecurityRequirement } from '../model/security-scheme.js';
 import { ANONYMOUS, type Authenticator } from './authenticator.js';
-import { optional, requiring } from './requirements.js';
+import { optional, requirementsOf, requiring } from './requirements.js';
 
 const authenticator: Authenticator = { challenges: ['Bearer'], authenticate: () => ANONYMOUS };
 const bearer: SecurityRequirement = { schemes: { bearer: {} } };
@@ -13,4 +13,26 @@ it.each<[string, readonly SecurityRequirement[], true | undefined]>([
 ])('with %s, anonymous callers of an optional authenticator pass: %s', (_, requirements, isOptional) => {
   expect(requiring(optional(authenticator), requirements).optional || undefined).toBe(isOptional);
   expect(requiring(authenticator, requirements).optional || undefined).toBeUndefined();
+});
+
+it('without requirements of its own, an authenticator requires one of its schemes', () => {
+  const securitySchemes = { bearer: { httpAuthSecurityScheme: { scheme: 'Bearer' } }, key: { mtlsSecurityScheme: {} } };
+  const given = { ...authenticator, securitySchemes };
+  const each = [bearer, { schemes: { key: {} } }];
+  expect(requirementsOf(authenticator)).toEqual([]);
+  expect(requirementsOf(given)).toEqual(each);
+  expect(requirementsOf(optional(given))).toEqual([...each, { schemes: {} }]);
+  expect(requirementsOf(optional({ ...given, securityRequirements: [{}] }))).toEqual([{}]);
+});
+
+it('an authenticator with other requirements keeps the rest', () => {
+  const full: Authenticator = {
+    ...authenticator,
+    securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: 'Bearer' } } },
+    protectedResource: { authorizationServers: ['https://login.example'], scopes: [] },
+    needsClientCertificate: true,
+  };
+  const { authenticate: _own, ...kept } = requiring(full, [bearer]);
+  const { authenticate: _other, ...members } = full;
+  expect(kept).toEqual({ ...members, securityRequirements: [bearer], optional: false });
 });

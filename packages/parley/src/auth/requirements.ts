@@ -128,10 +128,7 @@ export function optional(authenticator: Authenticator): Authenticator {
   });
 }
 
-/**
- * An authenticator with some members replaced. Its prototype is the original, because a copy would lack private
- * members.
- */
+/** Returns an authenticator with the members of another one, some of them replaced. */
 function derive(
   authenticator: Authenticator,
   changes: Pick<Authenticator, 'authenticate'> & Partial<Authenticator>,

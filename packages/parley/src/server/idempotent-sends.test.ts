@@ -26,6 +26,20 @@ describe('idempotent sends', () => {
     expect(stream.shown).toEqual(['task SUBMITTED', 'WORKING', 'COMPLETED']);
   });
 
+  it('take a repeat without the empty members of the first for the same message', async () => {
+    const { handler, clock } = engine(completes);
+    const full = { metadata: {}, extensions: [], referenceTaskIds: [] };
+    const part = { text: 'hi', filename: '', mediaType: '', metadata: {} };
+    const sends = [message({ ...full, parts: [part] }), message(), message({ metadata: { k: 1 } })].map(
+      (each) => new Sent(handler.sendMessage({ message: each }, call({ user }))),
+    );
+    await clock.settle();
+    const [first, same, other] = sends;
+    expect(first?.task).toBeDefined();
+    expect(same?.task).toEqual(first?.task);
+    expect(other?.error).toMatchObject({ code: 'INVALID_PARAMS' });
+  });
+
   it('attach a repeat to the first while it runs', async () => {
     const { handler, clock } = engine(async (_context, events) => {
       await tick(clock, 100);
