@@ -28,7 +28,6 @@ import { heldTurn } from './turn-log.js';
 import {
   acceptsEvents,
   hasLeft,
-  isGivenUp,
   type TurnEffect,
   type TurnInput,
   type TurnState,
@@ -314,10 +313,12 @@ export class Turn implements EventSink, WrittenTurn {
         return void (this.#draft && answerDraft(this.#draft, effect.with, given));
       case 'tell overdue':
         return void (this.#draft?.overdue ?? this.#draft?.opening.reject)?.(storageStalledError());
-      case 'end':
-        this.#agent?.ended(isGivenUp(this.#state));
-        this.#owner.ended(this, { isLost: this.#state === 'lost', waiting: given.waiting ?? 0 });
+      case 'end': {
+        const isLost = this.#state === 'lost';
+        this.#agent?.ended(isLost || this.#state === 'handed over');
+        this.#owner.ended(this, { isLost, waiting: given.waiting ?? 0 });
         return void this.#whenEnded?.resolve();
+      }
       case 'refuse event':
         return this.#refuse();
       case 'log late error':
@@ -357,6 +358,8 @@ export class Turn implements EventSink, WrittenTurn {
       events: new TurnEvents(this, this.#context.ids),
       onUncaughtError: () => this.advance('threw elsewhere'),
     });
+    let end: TurnInput = 'returned';
+    let given: Given | undefined;
     try {
       const running = this.#agent.execute();
       if (running !== undefined) {
@@ -364,15 +367,12 @@ export class Turn implements EventSink, WrittenTurn {
         if ((await running) === NO_ANSWER) this.#tellEmpty();
       }
     } catch (error) {
-      return this.#agentEnded(context, inputOfThrown(error), { error });
+      end = inputOfThrown(error);
+      given = { error };
     }
-    this.#agentEnded(context, 'returned');
-  }
-
-  #agentEnded(context: TurnContext, input: TurnInput, given?: Given): void {
     const settled = this.#state === 'canceling' ? context.settled : undefined;
-    if (settled === undefined) this.advance(input, given);
-    else void settled.then(() => this.advance(input, given));
+    if (settled !== undefined) await settled;
+    this.advance(end, given);
   }
 
   #tellEmpty(): void {
