@@ -349,8 +349,7 @@ export class Turn implements EventSink, WrittenTurn {
     return { messageId: this.#context.ids.random(), role: 'ROLE_AGENT', taskId, contextId, parts: [{ text }] };
   }
 
-  /** Calls the agent, and awaits its end. Never rejects. */
-  async #callAgent(): Promise<void> {
+  #callAgent(): void {
     const context = new TurnContext(this.#context, this, this.#claim);
     this.#agentContext = context;
     this.#agent = new AgentRun(this.#context, {
@@ -358,21 +357,27 @@ export class Turn implements EventSink, WrittenTurn {
       events: new TurnEvents(this, this.#context.ids),
       onUncaughtError: () => this.advance('threw elsewhere'),
     });
-    let end: TurnInput = 'returned';
-    let given: Given | undefined;
+    let running: Promise<unknown> | undefined;
     try {
-      const running = this.#agent.execute();
-      if (running !== undefined) {
-        this.advance('suspended');
-        if ((await running) === NO_ANSWER) this.#tellEmpty();
-      }
+      running = this.#agent.execute();
     } catch (error) {
-      end = inputOfThrown(error);
-      given = { error };
+      return void this.advance(inputOfThrown(error), { error });
     }
+    if (running === undefined) return void this.advance('returned');
+    running.then(
+      (end) => {
+        if (end === NO_ANSWER) this.#tellEmpty();
+        this.#agentEnded(context, 'returned');
+      },
+      (error: unknown) => this.#agentEnded(context, inputOfThrown(error), { error }),
+    );
+    this.advance('suspended');
+  }
+
+  #agentEnded(context: TurnContext, input: TurnInput, given?: Given): void {
     const settled = this.#state === 'canceling' ? context.settled : undefined;
-    if (settled !== undefined) await settled;
-    this.advance(end, given);
+    if (settled === undefined) this.advance(input, given);
+    else void settled.then(() => this.advance(input, given));
   }
 
   #tellEmpty(): void {
