@@ -55,7 +55,7 @@ const answered = (name: string, text: string) => {
   return Object.defineProperty(response, 'headers', { value: headers });
 };
 const LIST = { scope: { agent: 'a', tenant: '', owner: null }, request: {} };
-const base = baseUrlOf({ isTrustedProxy: () => true, bound: () => undefined });
+const base = baseUrlOf({ isTrustedProxy: () => true });
 
 /** A card with a share of the text in every place that takes one. */
 function cardOf(whole: string): AgentCard {

@@ -93,11 +93,15 @@ function joined(head: readonly Station[], tail: readonly Station[]): readonly St
   return [...head.slice(0, inHead(rest[0] as Station)), ...rest];
 }
 
-/** The files that a later stage enters. The functions of the intake that wait for it are on its stack, too. */
+/**
+ * The files that a later stage enters. The functions of the intake that wait for it are on its stack, too. Outside of
+ * them the responder waits for the answer.
+ */
 function after(earlier: readonly Station[], stations: readonly Station[]): readonly string[] {
   const known = new Set(entered(earlier));
   const files = entered(stations);
-  return files.slice(files.findIndex((file) => !known.has(file)));
+  const inner = files.slice(files.findIndex((file) => known.has(file)));
+  return inner.slice(inner.findIndex((file) => !known.has(file)));
 }
 
 /** Sends one message to a real server, and streams another. Each port notes the stack at its first call. */

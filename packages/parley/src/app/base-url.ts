@@ -12,8 +12,8 @@ export interface BaseUrlRule {
   readonly isTrustedProxy?: TrustedProxies | undefined;
   /** The hosts and prefixes that forwarded headers may name; absent: any of them. */
   readonly isPublicHost?: PublicHosts | undefined;
-  /** The bound address. `undefined` before the server listens, and behind a host that has bound its own address. */
-  readonly bound: () => BoundBase | undefined;
+  /** The bound address. Absent before the server listens, and behind a host that has bound its own address. */
+  bound?: BoundBase | undefined;
 }
 
 /** The address of a listening server. */
@@ -30,12 +30,8 @@ export interface BoundBase {
  * order: the configured url as it is, the forwarded headers of a trusted proxy, the address really bound. The latter
  * two are followed by the path under which a host has mounted what is served. A Host header is never believed.
  */
-export function baseUrlOf({
-  publicUrl,
-  isTrustedProxy,
-  isPublicHost,
-  bound,
-}: BaseUrlRule): (request?: ExchangeRequest) => string {
+export function baseUrlOf(rule: BaseUrlRule): (request?: ExchangeRequest) => string {
+  const { publicUrl, isTrustedProxy, isPublicHost } = rule;
   if (publicUrl !== undefined) {
     const fixed = publicUrl.replace(/(?<!\/)\/+$/, '');
     return () => fixed;
@@ -46,8 +42,8 @@ export function baseUrlOf({
       const forwarded = forwardedBase(request, isPublicHost);
       if (forwarded !== undefined) return forwarded + mount;
     }
-    const own = bound();
-    const base = own === undefined || own.wildcard ? (request?.local ?? own?.url) : own.url;
+    const { bound } = rule;
+    const base = bound === undefined || bound.wildcard ? (request?.local ?? bound?.url) : bound.url;
     return base === undefined ? '' : base + mount;
   };
 }

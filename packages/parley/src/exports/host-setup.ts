@@ -46,7 +46,7 @@ interface HostDefaults {
 /** The options of a host of agents, except for what depends on its socket. */
 export interface HostSetup {
   readonly host: Omit<AgentHostOptions, 'baseUrl'>;
-  readonly rule: Omit<BaseUrlRule, 'bound'>;
+  readonly rule: BaseUrlRule;
   /** The clients in the process. */
   readonly inProcess: InProcess;
 }

@@ -1,6 +1,6 @@
 import { webCompressor } from '../adapters/fetch/web-compressor.js';
 import { AgentHost } from '../app/agent-host.js';
-import { type BaseUrlRule, baseUrlOf, forwardingOf } from '../app/base-url.js';
+import { baseUrlOf, forwardingOf } from '../app/base-url.js';
 import { OpenStreams } from '../app/middleware/open-streams.js';
 import { checkPlacedAgent, hostSchemas } from '../app/options/host-options.js';
 import type { User } from '../auth/user.js';
@@ -46,15 +46,14 @@ export async function startInProcess(setup: InProcessHostOptions): Promise<InPro
   const agents = { [path]: options };
   const heard = { ...options, logger: listener(logger) };
   const { host: parts, rule, inProcess } = hostSetup({ subject, agents, options: heard, defaults });
-  const baseUrl: BaseUrlRule = { ...rule, bound: () => undefined };
   const streams = new OpenStreams();
   const host = new AgentHost({
     ...parts,
     clock,
     ids,
     isTrustedProxy: rule.isTrustedProxy,
-    baseUrl: baseUrlOf(baseUrl),
-    forwarding: forwardingOf(baseUrl),
+    baseUrl: baseUrlOf(rule),
+    forwarding: forwardingOf(rule),
     streams,
   });
   await host.start();

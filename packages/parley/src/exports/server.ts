@@ -1,7 +1,7 @@
 import { toFetch as fetchOf } from '../adapters/fetch/to-fetch.js';
 import { webCompressor } from '../adapters/fetch/web-compressor.js';
 import { AgentHost } from '../app/agent-host.js';
-import { type BaseUrlRule, baseUrlOf, forwardingOf } from '../app/base-url.js';
+import { baseUrlOf, forwardingOf } from '../app/base-url.js';
 import { consoleEndpoint } from '../app/console/console-endpoint.js';
 import type { ConsoleOptions } from '../app/console/console-extension.js';
 import type { HostExtension } from '../app/host-extension.js';
@@ -158,7 +158,6 @@ export function createAgentHandler(options: AgentHandlerOptions): AgentHandler {
     defaults,
   });
   const { logger } = setup;
-  const baseUrl: BaseUrlRule = { ...rule, bound: () => undefined };
   const streams = new OpenStreams();
   const extensions = [
     ...(options.console ? [consoleBelow(path, { ...rule, settings: options.console })] : []),
@@ -168,8 +167,8 @@ export function createAgentHandler(options: AgentHandlerOptions): AgentHandler {
     ...setup,
     extensions,
     isTrustedProxy: rule.isTrustedProxy,
-    baseUrl: baseUrlOf(baseUrl),
-    forwarding: forwardingOf(baseUrl),
+    baseUrl: baseUrlOf(rule),
+    forwarding: forwardingOf(rule),
     knownHosts: { isPublicHost: rule.isPublicHost, publicUrl: rule.publicUrl, isTrustedProxy: rule.isTrustedProxy },
     streams,
   });

@@ -28,9 +28,8 @@ export class EqualTimers {
 
   /** Runs `task` once after the length of these timers. */
   start(task: () => void): RunningTimer {
-    const timer = this.#running.add({ at: this.#clock.monotonic() + this.#ms, task });
-    if (this.#disarm === undefined) this.#arm(this.#ms);
-    return timer;
+    this.#disarm ??= this.#clock.after(this.#ms, this.#ring);
+    return this.#running.add({ at: this.#clock.monotonic() + this.#ms, task });
   }
 
   /** Stops a timer. Does nothing if the timer has run or was stopped. */
@@ -52,24 +51,18 @@ export class EqualTimers {
     return timer.value === undefined ? 0 : Math.max(0, timer.value.at - this.#clock.monotonic());
   }
 
-  #arm(ms: number): void {
-    this.#disarm = this.#clock.after(ms, () => {
-      this.#disarm = undefined;
-      this.#ring();
-    });
-  }
-
-  #ring(): void {
+  readonly #ring = (): void => {
+    this.#disarm = undefined;
     const now = this.#clock.monotonic();
     for (let due = this.#running.first; due?.value !== undefined; due = this.#running.first) {
       const { at, task } = due.value;
       // The timers of the clock may fire a little early.
       if (at - now >= 1) {
-        if (this.#disarm === undefined) this.#arm(at - now);
+        this.#disarm ??= this.#clock.after(at - now, this.#ring);
         return;
       }
       this.#running.remove(due);
       task();
     }
-  }
+  };
 }

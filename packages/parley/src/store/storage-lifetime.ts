@@ -1,13 +1,24 @@
 import { StorageError } from '../errors/storage-error.js';
 import type { Clock } from '../runtime/clock.js';
 
+function closedError(): StorageError {
+  return new StorageError('The storage is closed');
+}
+
+/** The clock of a closed storage. */
+const CLOSED = {
+  now(): never {
+    throw closedError();
+  },
+};
+
 /** The open state of a storage. All its parts share it, so that every call fails after the close. */
 export class StorageLifetime {
   #isOver = false;
 
   /** @throws StorageError if the storage is closed. */
   check(): void {
-    if (this.#isOver) throw new StorageError('The storage is closed');
+    if (this.#isOver) throw closedError();
   }
 
   end(): void {
@@ -15,12 +26,11 @@ export class StorageLifetime {
   }
 }
 
-/** The lifetime of a storage that uses the clock of its process. */
-export class ClockedLifetime extends StorageLifetime {
-  readonly #clock: Clock;
+/** The time of a storage that uses the clock of its process, until the storage is closed. */
+export class ClockedLifetime {
+  #clock: Pick<Clock, 'now'>;
 
   constructor(clock: Clock) {
-    super();
     this.#clock = clock;
   }
 
@@ -29,7 +39,15 @@ export class ClockedLifetime extends StorageLifetime {
    * @throws StorageError if the storage is closed.
    */
   now(): number {
-    this.check();
     return this.#clock.now();
+  }
+
+  /** @throws StorageError if the storage is closed. */
+  check(): void {
+    this.#clock.now();
+  }
+
+  end(): void {
+    this.#clock = CLOSED;
   }
 }

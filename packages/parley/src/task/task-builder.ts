@@ -19,9 +19,9 @@ export interface StatusAndMetadata {
  * task. Parts and messages are shared with the records and never changed.
  */
 export class TaskBuilder {
+  /** The current status and metadata. Records replace the object, and never change it. */
+  head: StatusAndMetadata;
   #task: Task;
-  #status: TaskStatus;
-  #metadata: JsonObject | undefined;
   /** In the order of their first events. An artifact of one piece is the object of its event. */
   #artifacts = new Map<string, Artifact | GrowingArtifact>();
   #history: Message[] = [];
@@ -32,7 +32,7 @@ export class TaskBuilder {
   /** Starts from an existing task. */
   constructor(task: Task) {
     this.#task = task;
-    this.#status = task.status;
+    this.head = { status: task.status, metadata: task.metadata };
     this.#replace(task);
   }
 
@@ -59,11 +59,6 @@ export class TaskBuilder {
     return builder.view();
   }
 
-  /** The current status and metadata. */
-  get head(): StatusAndMetadata {
-    return { status: this.#status, metadata: this.#metadata };
-  }
-
   /** Applies one record. The caller passes records in order. */
   apply(record: LogRecord): void {
     this.#view = undefined;
@@ -72,7 +67,8 @@ export class TaskBuilder {
     else if (event.statusUpdate !== undefined) this.#applyStatus(event.statusUpdate.status);
     else this.#replace(event.task);
     if (record.history !== undefined) for (const message of record.history) this.#remember(message);
-    if (record.metadata !== undefined) this.#metadata = mergeMetadata(this.#metadata, record.metadata);
+    if (record.metadata === undefined) return;
+    this.head = { ...this.head, metadata: mergeMetadata(this.head.metadata, record.metadata) };
   }
 
   /** True if the task has an artifact. */
@@ -94,16 +90,14 @@ export class TaskBuilder {
     for (const artifact of this.#artifacts.values()) {
       artifacts.push(artifact instanceof GrowingArtifact ? artifact.view() : artifact);
     }
-    const rest = { status: this.#status, history: this.#history, metadata: this.#metadata };
     this.#historyShared = true;
-    this.#view = new ShapedTask({ id, contextId, artifacts, ...rest });
+    this.#view = new ShapedTask({ id, contextId, artifacts, history: this.#history, ...this.head });
     return this.#view;
   }
 
   #replace(task: Task): void {
     this.#task = task;
-    this.#status = task.status;
-    this.#metadata = task.metadata;
+    this.head = { status: task.status, metadata: task.metadata };
     this.#artifacts.clear();
     for (const artifact of task.artifacts ?? []) this.#artifacts.set(artifact.artifactId, artifact);
     // The array belongs to the given task. It is copied before the first message is added.
@@ -113,8 +107,8 @@ export class TaskBuilder {
   }
 
   #applyStatus(status: TaskStatus): void {
-    const { state, message: superseded } = this.#status;
-    this.#status = status;
+    const { state, message: superseded } = this.head.status;
+    this.head = { status, metadata: this.head.metadata };
     // A question is part of the conversation. Progress messages of the agent stay in the log only.
     if (superseded === undefined || !isInterrupted(state)) return;
     if (status.message !== undefined && identity(status.message) === identity(superseded)) return;

@@ -55,7 +55,7 @@ export class AgentServer {
   readonly #http: HttpServer;
   readonly #baseUrl: () => string;
   readonly #figures: NodeProcessFigures | undefined;
-  #bound: BoundServer | undefined;
+  readonly #rule: BaseUrlRule & { bound?: BoundServer };
   /** Other processes that listen in place of this one. */
   #others: OtherProcesses | undefined;
   #closing: Promise<void> | undefined;
@@ -65,9 +65,10 @@ export class AgentServer {
 
   constructor(options: AgentServerOptions) {
     const { publicUrl, isTrustedProxy, isPublicHost, clock, logger } = options;
-    const rule: BaseUrlRule = { publicUrl, isTrustedProxy, isPublicHost, bound: () => this.#bound };
+    const rule = { publicUrl, isTrustedProxy, isPublicHost };
     const baseUrl = baseUrlOf(rule);
     this.#options = options;
+    this.#rule = rule;
     this.#baseUrl = baseUrl;
     const uncaughtErrors = options.containsUncaughtErrors ? processUncaughtErrors : undefined;
     const isMeasured = options.metrics !== undefined || options.extensions.some(({ cacheFigures }) => cacheFigures);
@@ -78,7 +79,7 @@ export class AgentServer {
       baseUrl,
       forwarding: forwardingOf(rule),
       process: this.#figures,
-      knownHosts: { isPublicHost, publicUrl, isTrustedProxy, boundHost: () => this.#bound?.host },
+      knownHosts: { isPublicHost, publicUrl, isTrustedProxy, boundHost: () => this.#rule.bound?.host },
     });
     const tls = options.tls && serverTls({ tls: options.tls, clock, logger });
     const { exchange, limitReached, refused } = this.#host;
@@ -150,7 +151,7 @@ export class AgentServer {
     const { protectionOf } = await import('../../app/protection.js');
     const { url } = this;
     const protection = protectionOf(this.#options, openPaths);
-    logger.info(`serving ${url}`, { address: host, port: this.#bound?.port, ...protection });
+    logger.info(`serving ${url}`, { address: host, port: this.#rule.bound?.port, ...protection });
     if (warning !== undefined) logger.warn(warning);
     return { url };
   }
@@ -163,7 +164,7 @@ export class AgentServer {
     checkExposure({ host, openPaths: this.#host.openPaths, allowAnonymous: this.#options.allowAnonymous });
     this.#others = others;
     try {
-      this.#bound = await others.start();
+      this.#rule.bound = await others.start();
     } catch (error) {
       await others.close({ graceMs: 0, drainMs: 0 });
       throw error;
@@ -173,7 +174,7 @@ export class AgentServer {
 
   /** The address, once the server listens. */
   get bound(): BoundServer | undefined {
-    return this.#bound;
+    return this.#rule.bound;
   }
 
   #mustBeOpen(): void {
@@ -181,8 +182,8 @@ export class AgentServer {
   }
 
   #mustBeUnbound(): void {
-    if (this.#bound === undefined) return;
-    const { url } = this.#bound;
+    if (this.#rule.bound === undefined) return;
+    const { url } = this.#rule.bound;
     throw beginAtCaller(new Error(`The server listens already, on ${url}. Another server can take a port`));
   }
 
@@ -197,7 +198,7 @@ export class AgentServer {
     const wildcard = WILDCARDS.includes(bound.host);
     const name = wildcard ? '127.0.0.1' : bound.host.includes(':') ? `[${bound.host}]` : bound.host;
     const scheme = this.#options.tls === undefined ? 'http' : 'https';
-    this.#bound = { url: `${scheme}://${name}:${bound.port}`, wildcard, ...bound };
+    this.#rule.bound = { url: `${scheme}://${name}:${bound.port}`, wildcard, ...bound };
   }
 
   async #listenAt(place: BoundAddress): Promise<BoundAddress> {

@@ -50,15 +50,16 @@ export class Responder<Call extends RespondingCall = RespondingCall> {
   }
 
   /** Writes the answer of an exchange when it resolves; 500 if it rejects. */
-  deliver(call: Call, answering: Promise<ExchangeResponse>): void {
-    answering.then(
-      (answer) => this.send(call, answer),
-      (error: unknown) => {
-        const { method, path } = call.request;
-        this.#options.logger.error('An exchange failed', { error, method, path });
-        this.send(call, errorAnswer({ status: 500, message: 'Internal error' }));
-      },
-    );
+  async deliver(call: Call, answering: Promise<ExchangeResponse>): Promise<void> {
+    let answer: ExchangeResponse;
+    try {
+      answer = await answering;
+    } catch (error) {
+      const { method, path } = call.request;
+      this.#options.logger.error('An exchange failed', { error, method, path });
+      answer = errorAnswer({ status: 500, message: 'Internal error' });
+    }
+    this.send(call, answer);
   }
 
   /** Writes an answer, the last one of its connection if `closing`. Keeps headers that a framework has set. */

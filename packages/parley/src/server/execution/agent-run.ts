@@ -1,45 +1,46 @@
 import { A2AError } from '../../errors/a2a-error.js';
 import { failureLevel } from '../../errors/storage-error.js';
-import type { UncaughtErrorScope, UncaughtErrors } from '../../runtime/uncaught-errors.js';
-import type { Logger } from '../../telemetry/logger.js';
-import type { AgentExecutor } from '../agent-executor.js';
+import type { StreamResponse } from '../../model/stream-response.js';
+import type { TaskState } from '../../model/task-state.js';
+import type { UncaughtErrorScope } from '../../runtime/uncaught-errors.js';
 import { AuthorizationError } from '../authorization.js';
+import { announcedState } from './agent-event.js';
+import type { EngineContext } from './engine-context.js';
 import type { TurnContext } from './turn-context.js';
 import { type TurnEvents, TurnOverError } from './turn-events.js';
-import type { TurnInput } from './turn-state.js';
+import type { AgentEventInput, TurnInput } from './turn-state.js';
 
-/** The agent to call, its arguments, and its turn. */
+/** The arguments of the agent, and its turn. */
 interface AgentRunOptions {
-  readonly taskId: string;
-  readonly executor: AgentExecutor;
   readonly context: TurnContext;
   readonly events: TurnEvents;
-  readonly uncaughtErrors: UncaughtErrors;
-  readonly logger: Logger;
   /** Called if the agent throws outside of the promise that it has returned. It may still run. */
   readonly onUncaughtError: () => void;
 }
 
 /**
  * A call of the agent in one turn. Catches every error of the agent: synchronous, asynchronous, or outside of its
- * promise.
+ * promise. Measures the times of the turn.
  * The object lives as long as code of the agent runs, which may be longer than the turn.
  */
 export class AgentRun implements UncaughtErrorScope {
+  readonly #engine: EngineContext;
   readonly #taskId: string;
-  readonly #logger: Logger;
-  readonly #uncaughtErrors: UncaughtErrors;
   /** Absent after the release of the agent. */
   #options: AgentRunOptions | undefined;
   /** Errors of the engine that the agent need not handle. */
   #refusals: WeakSet<object> | undefined;
   #abortReason: Error | undefined;
+  /** Monotonic time. */
+  readonly #begunAt: number;
+  #hasAnswered = false;
+  #lastState: TaskState = 'TASK_STATE_WORKING';
 
-  constructor(options: AgentRunOptions) {
-    this.#taskId = options.taskId;
-    this.#logger = options.logger;
-    this.#uncaughtErrors = options.uncaughtErrors;
+  constructor(engine: EngineContext, options: AgentRunOptions) {
+    this.#engine = engine;
+    this.#taskId = options.context.taskId;
     this.#options = options;
+    this.#begunAt = engine.clock.monotonic();
   }
 
   /**
@@ -48,10 +49,41 @@ export class AgentRun implements UncaughtErrorScope {
    */
   execute(): Promise<unknown> | undefined {
     if (this.#options === undefined) return undefined;
-    const { executor, context, events } = this.#options;
+    const { agent, clock, executor, turnPorts, uncaughtErrors } = this.#engine;
+    const { context, events } = this.#options;
+    const { claim } = context;
+    // A draft does not wait.
+    if (claim?.caller.acceptedAt !== undefined) {
+      const attempt = claim.attempt === 1 ? 'first' : 'again';
+      // Another process, with another clock, may have accepted the message.
+      const ms = Math.max(0, clock.now() - claim.caller.acceptedAt);
+      turnPorts.meter?.({ agent, time: 'queueWait', ms, attempt });
+    }
     // Untyped agents may return anything, even objects that only look like promises.
-    const returned: unknown = this.#uncaughtErrors.run(this, () => executor.execute(context, events));
+    const returned: unknown = uncaughtErrors.run(this, () => executor.execute(context, events));
     return returned === undefined ? undefined : Promise.resolve(returned);
+  }
+
+  /** Called when the agent has published an event. */
+  met(event: StreamResponse, input: AgentEventInput): void {
+    const state = event.message !== undefined ? 'TASK_STATE_COMPLETED' : announcedState(event);
+    if (state !== undefined) this.#lastState = state;
+    if (this.#hasAnswered || input === 'working' || input === 'announced') return;
+    this.#hasAnswered = true;
+    const { agent, clock, turnPorts } = this.#engine;
+    turnPorts.meter?.({ agent, time: 'firstEvent', ms: clock.monotonic() - this.#begunAt });
+  }
+
+  /** Called when the engine has set a state. */
+  reached(state: TaskState): void {
+    this.#lastState = state;
+  }
+
+  /** Called when this process no longer writes the turn. */
+  ended(isGivenUp: boolean): void {
+    const outcome = isGivenUp ? 'lost' : this.#lastState.slice('TASK_STATE_'.length).toLowerCase();
+    const { agent, clock, turnPorts } = this.#engine;
+    turnPorts.meter?.({ agent, time: 'taskDuration', ms: clock.monotonic() - this.#begunAt, outcome });
   }
 
   /** Aborts the signal of the agent. */
@@ -63,9 +95,10 @@ export class AgentRun implements UncaughtErrorScope {
   /** Calls the executor's `cancel`. Its errors are only logged. */
   cancel(): void {
     const refused = (error: unknown) =>
-      this.#logger.error('cancel() of the agent failed', { taskId: this.#taskId, error });
+      this.#engine.logger.error('cancel() of the agent failed', { taskId: this.#taskId, error });
+    const { executor } = this.#engine;
     try {
-      Promise.resolve(this.#as(({ executor, context, events }) => executor.cancel?.(context, events))).catch(refused);
+      Promise.resolve(this.#as(({ context, events }) => executor.cancel?.(context, events))).catch(refused);
     } catch (error) {
       refused(error);
     }
@@ -80,15 +113,17 @@ export class AgentRun implements UncaughtErrorScope {
 
   /** Logs an error that the executor threw after its turn had ended. */
   threwLate(error: unknown): void {
+    const { logger } = this.#engine;
     const fields = { taskId: this.#taskId, error };
-    if (this.#isRefusal(error) || this.#isAbort(error)) this.#logger.debug('agent stopped after its turn', fields);
-    else this.#logger.error('agent failed after its turn was over', fields);
+    if (this.#isRefusal(error) || this.#isAbort(error)) logger.debug('agent stopped after its turn', fields);
+    else logger.error('agent failed after its turn was over', fields);
   }
 
   uncaught(error: unknown): void {
+    const { logger } = this.#engine;
     const fields = { taskId: this.#taskId, error };
-    if (this.#isRefusal(error)) return this.#logger.debug('agent did not handle the refusal of an event', fields);
-    this.#logger.error('agent threw outside of its promise', fields);
+    if (this.#isRefusal(error)) return logger.debug('agent did not handle the refusal of an event', fields);
+    logger.error('agent threw outside of its promise', fields);
     this.#options?.onUncaughtError();
   }
 
@@ -99,7 +134,7 @@ export class AgentRun implements UncaughtErrorScope {
 
   #as<T>(task: (options: AgentRunOptions) => T): T | undefined {
     const options = this.#options;
-    return options && this.#uncaughtErrors.run(this, () => task(options));
+    return options && this.#engine.uncaughtErrors.run(this, () => task(options));
   }
 
   #isRefusal(error: unknown): boolean {

@@ -159,10 +159,11 @@ export class DraftIntake {
   ): Promise<Submission> {
     const { turnPlaces } = this.#context;
     const { scope, message, caller, callerKey, key, pushConfig } = received;
+    if (this.#turns.closing) throw closingError();
     const full = turnPlaces.full(callerKey);
     if (full !== undefined) throw tooManyTurns(full, turnPlaces.limits);
     const opening = Promise.withResolvers<Submission>();
-    this.#turns.draft({
+    const draft = {
       scope,
       message,
       caller,
@@ -173,7 +174,8 @@ export class DraftIntake {
       ...(key && { idempotency: key }),
       ...(reservation && { reservation }),
       ...(overdue && { overdue }),
-    });
+    };
+    this.#turns.enter({ draft }).advance('run');
     return opening.promise;
   }
 }

@@ -135,29 +135,18 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
     return this;
   }
 
-  /** All waits share the code that settles their one promise. */
-  next(): Promise<IteratorResult<StreamItem, undefined>> {
-    const value = this.ready();
-    if (value) return Promise.resolve({ done: false, value });
-    if (this.#ended || this.#behind) return this.#afterQueue();
-    const { promise, resolve } = Promise.withResolvers<IteratorResult<StreamItem, undefined>>();
-    const wake = () => {
-      const offered = this.ready();
-      resolve(offered ? { done: false, value: offered } : this.#afterQueue());
-    };
-    this.#wake = wake;
-    return promise;
-  }
-
-  /** Returns the failure or the end of the stream, or its next item from the log. */
-  async #afterQueue(): Promise<IteratorResult<StreamItem, undefined>> {
-    const failure = this.#failure;
-    this.#failure = undefined;
-    if (failure) throw failure;
-    if (this.#ended) return DONE;
-    // A failed stream has ended, so no caller calls `return` on it.
-    if (this.#behind) await this.#catchUp().catch((error: Error) => this.#waitOrEnd(error));
-    return this.next();
+  async next(): Promise<IteratorResult<StreamItem, undefined>> {
+    for (;;) {
+      const value = this.ready();
+      if (value) return { done: false, value };
+      const failure = this.#failure;
+      this.#failure = undefined;
+      if (failure) throw failure;
+      if (this.#ended) return DONE;
+      // A failed stream has ended, so no caller calls `return` on it.
+      if (this.#behind) await this.#catchUp().catch((error: Error) => this.#waitOrEnd(error));
+      else await this.#woken();
+    }
   }
 
   ready(): StreamItem | undefined {
@@ -230,10 +219,8 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
     const isWorthIt = isPatient && this.#hasShown && isPassing && now - this.#failingSince < LONGEST_OUTAGE_MS;
     if (!isWorthIt) return this.#end(error);
     if (this.#ended) return;
-    const { promise: later, resolve } = Promise.withResolvers<void>();
-    this.#wake = resolve;
     const stopTimer = clock.after(AGAIN_MS, () => this.#notify());
-    await later;
+    await this.#woken();
     stopTimer();
   }
 
@@ -282,6 +269,13 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
     if (how instanceof Error) this.#failure = how;
     this.#context.feeds.detach(this);
     this.#notify();
+  }
+
+  /** Resolves at the next `#notify`. */
+  #woken(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#wake = resolve;
+    return promise;
   }
 
   #notify(): void {

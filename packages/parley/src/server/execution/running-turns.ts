@@ -4,14 +4,12 @@ import type { Claim, HeldTurn, Renewal } from '../../store/held-turn.js';
 import { isSameScope, type Scope, type TaskKey } from '../../store/task-key.js';
 import type { EngineLimits } from '../engine-limits.js';
 import { type TurnArrival, TurnArrivals } from './arrivals.js';
-import type { Draft } from './draft.js';
 import type { EngineContext } from './engine-context.js';
 import type { LeasedTurn, NodeMember } from './engine-node.js';
 import type { TaskFeeds } from './task-feeds.js';
 import { Turn, type TurnEnd, type TurnOwner, type TurnStart } from './turn.js';
 import { authorizationEnd, type TurnFate, turnFate } from './turn-fate.js';
 import { lostAttempt } from './turn-trace.js';
-import { closingError } from './unavailable-errors.js';
 
 const CLAIM_RETRY_MS = 1_000;
 /** Maximum delay of the next turn behind a turn in its last attempt, in ms. */
@@ -78,9 +76,20 @@ export class RunningTurns implements TurnOwner, NodeMember {
   admit(claim: Claim, sentAt: number, callerKey = claim.scope.owner ?? undefined): Turn {
     // A claim replaces every other turn of the task, including one of this process with an expired lease.
     this.#turns.find(claim.scope, claim.task.id)?.advance('give up');
-    const turn = this.#enter({ claim, callerKey });
+    const turn = this.enter({ claim, callerKey });
     if (this.#context.storage.shared) this.#leased(turn, sentAt);
     if (this.closing) void turn.handOver();
+    return turn;
+  }
+
+  /**
+   * Registers a turn or a draft, which does not run yet. It counts for its caller without a check of the limits: it is
+   * claimed, or the limits were checked before.
+   */
+  enter(start: TurnStart): Turn {
+    const turn = new Turn(this.#context, this, start);
+    this.#context.turnPlaces.add(turn.callerKey);
+    this.#turns.put(turn);
     return turn;
   }
 
@@ -88,15 +97,6 @@ export class RunningTurns implements TurnOwner, NodeMember {
   start(turn: Turn): void {
     if (this.closing) void turn.handOver();
     else turn.advance('run');
-  }
-
-  /**
-   * Runs an agent that decides whether its answer is a task.
-   * @throws A2AError while the server is closing.
-   */
-  draft(draft: Draft): void {
-    if (this.closing) throw closingError();
-    this.#enter({ draft }).advance('run');
   }
 
   /** The answer of the storage may come after the end of the lease, when another process may run the turn. */
@@ -227,14 +227,6 @@ export class RunningTurns implements TurnOwner, NodeMember {
     } finally {
       stopTimer();
     }
-  }
-
-  /** Counts a turn for its caller without a check of the limits: it is claimed, or they were checked before. */
-  #enter(start: TurnStart): Turn {
-    const turn = new Turn(this.#context, this, start);
-    this.#context.turnPlaces.add(turn.callerKey);
-    this.#turns.put(turn);
-    return turn;
   }
 
   /** Records a lease that began with a call. `sentAt`: the time of that call. */

@@ -9,6 +9,7 @@ import { CHUNK_FRAME, eventBytes, taskBytes } from '../../task/event-bytes.js';
 import { LogRecord, type LogRecordExtras } from '../../task/log-record.js';
 import { statusTime } from '../../task/status-time.js';
 import { TaskBuilder } from '../../task/task-builder.js';
+import type { UsageSums } from '../../task/token-usage.js';
 import { type AddressedMessage, announcedState, type TaskAddress } from './agent-event.js';
 import type { EngineContext } from './engine-context.js';
 import { type ArtifactEvent, type ArtifactLog, OpenArtifacts } from './open-artifacts.js';
@@ -22,8 +23,8 @@ export interface LoggedTurn extends TaskAddress {
   /** Merged into the metadata of the task with CANCELED. */
   readonly cancelMetadata: CancelRequest['metadata'];
   readonly trace: Pick<TurnTrace, 'takeNote'> | undefined;
-  /** Returns metadata with the tokens of the task, if they have changed since the last call. */
-  takeUsage(): JsonObject | undefined;
+  /** The tokens of the task. Absent if none were counted. */
+  readonly counted: Pick<UsageSums, 'takeMetadata'> | undefined;
 }
 
 /** Records that wait for their commit. */
@@ -47,8 +48,6 @@ export class TurnLog implements ArtifactLog {
   readonly pending: PendingRecords = { records: [], bytes: 0, isUrgent: false, isAnswer: false };
   readonly #context: EngineContext;
   readonly #turn: LoggedTurn;
-  /** The turn in the storage. Absent before the claim, like `#claim`. */
-  #held: HeldTurn | undefined;
   #claim: Claim | undefined;
   #builder: TaskBuilder | undefined;
   /** Absent before the first artifact. */
@@ -81,7 +80,6 @@ export class TurnLog implements ArtifactLog {
    */
   open(claim: Claim): boolean {
     const { task, seq, turn, message, caller, began } = claim;
-    this.#held = heldTurn(claim);
     this.#claim = claim;
     this.#builder = new TaskBuilder(task);
     this.#seq = seq;
@@ -139,10 +137,10 @@ export class TurnLog implements ArtifactLog {
   /** Returns a commit of all pending records; undefined if there are none. `isLast`: it ends the turn. */
   take(isLast: boolean): Append | undefined {
     const { records, isAnswer } = this.pending;
-    const held = this.#held;
+    const claim = this.#claim;
     const builder = this.#builder;
     const first = records[0];
-    if (!held || !builder || !first) return undefined;
+    if (!claim || !builder || !first) return undefined;
     this.pending.records = [];
     this.pending.bytes = 0;
     this.pending.isUrgent = false;
@@ -151,13 +149,13 @@ export class TurnLog implements ArtifactLog {
     const endsTurn = isLast || isTerminal(head.status.state);
     const snapshot = this.#takeSnapshot(builder, isAnswer);
     return {
-      key: held.key,
-      authority: held.epoch,
+      key: { scope: claim.scope, id: this.taskId },
+      authority: claim.epoch,
       after: first.seq - 1,
       records,
       head,
       ...(snapshot && { snapshot }),
-      ...(endsTurn && { endsTurn: held.turn }),
+      ...(endsTurn && { endsTurn: claim.turn }),
     };
   }
 
@@ -173,14 +171,14 @@ export class TurnLog implements ArtifactLog {
     const state = announcedState(event);
     const { trace } = this.#turn;
     const note = trace && this.#claim && trace.takeNote(this.#claim);
-    const usage = this.#turn.takeUsage();
+    const usage = this.#turn.counted?.takeMetadata();
     const noted = note && usage ? { ...usage, ...note } : (note ?? usage);
     const hasExtras = this.#isEntering || noted !== undefined || state === 'TASK_STATE_CANCELED';
     const extras = hasExtras ? this.#extras(state, noted) : undefined;
     this.#isEntering = false;
     this.#seq += 1;
     const timed = event.artifactUpdate !== undefined ? event : this.#timed(event);
-    const record = new LogRecord(this.#seq, this.#held?.turn ?? 0, timed, extras, bytes);
+    const record = new LogRecord(this.#seq, this.#claim?.turn ?? 0, timed, extras, bytes);
     this.#builder?.apply(record);
     this.#bytesSinceSnapshot += bytes;
     if (this.#taskBytes !== undefined) this.#taskBytes = sizeAfter(event, bytes, this.#taskBytes);

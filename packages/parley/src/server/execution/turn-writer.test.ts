@@ -72,7 +72,7 @@ function stage({ isOpen = true }: { readonly isOpen?: boolean } = {}) {
     message,
     cancelMetadata: undefined,
     trace: undefined,
-    takeUsage: () => undefined,
+    counted: undefined,
     advance: (end: string, result?: { readonly waiting: number }) => void ends.push([end, result?.waiting]),
   };
   const writer = new TurnWriter(context, turn);

@@ -1,6 +1,6 @@
 import { failureLevel } from '../../errors/storage-error.js';
 import type { TokenBudgetError } from '../../errors/token-budget-error.js';
-import type { JsonObject, JsonValue } from '../../model/json.js';
+import type { JsonValue } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
 import type { StreamResponse } from '../../model/stream-response.js';
 import type { TaskState } from '../../model/task-state.js';
@@ -28,13 +28,11 @@ import { heldTurn } from './turn-log.js';
 import {
   acceptsEvents,
   hasLeft,
-  isGivenUp,
   type TurnEffect,
   type TurnInput,
   type TurnState,
   type TurnTimer,
 } from './turn-state.js';
-import { TurnTimes } from './turn-times.js';
 import { TurnTrace } from './turn-trace.js';
 import { IMPOSSIBLE, TRANSITIONS } from './turn-transitions.js';
 import { TurnWriter, type WrittenTurn } from './turn-writer.js';
@@ -88,6 +86,8 @@ export class Turn implements EventSink, WrittenTurn {
   readonly trace: TurnTrace | undefined;
   /** The end of its lease by the monotonic clock. Absent on a storage of one process. */
   leaseEnd: number | undefined;
+  /** See `usage`. Absent if neither this turn nor an earlier attempt has counted tokens. */
+  counted: UsageSums | undefined;
   readonly #context: EngineContext;
   readonly #owner: TurnOwner;
   readonly #draft: Draft | undefined;
@@ -96,12 +96,10 @@ export class Turn implements EventSink, WrittenTurn {
   #claim: Claim | undefined;
   /** Absent for a draft that has published nothing but a direct message. */
   #writer: TurnWriter | undefined;
+  /** Absent before the agent is called. */
   #agent: AgentRun | undefined;
   #agentContext: TurnContext | undefined;
   #checkpoint: TurnCheckpoint | undefined;
-  #usage: UsageSums | undefined;
-  /** Absent before the agent is called, and if the server measures no turns. */
-  #times: TurnTimes | undefined;
   #cancel: CancelRequest | undefined;
   #refusal: Promise<never> | undefined;
   #whenEnded: PromiseWithResolvers<void> | undefined;
@@ -145,13 +143,8 @@ export class Turn implements EventSink, WrittenTurn {
     const { task, checkpoint, turn = 1 } = this.#claim ?? {};
     const { resumes } = this.caller;
     const number = (resumes === true ? undefined : resumes?.turn) ?? turn;
-    this.#usage ??= new UsageSums([task?.metadata?.[USAGE_EXTENSION], keptIn(checkpoint)?.[USAGE_EXTENSION]], number);
-    return this.#usage;
-  }
-
-  takeUsage(): JsonObject | undefined {
-    if (this.#usage === undefined && keptIn(this.#claim?.checkpoint)?.[USAGE_EXTENSION] === undefined) return undefined;
-    return this.usage.takeMetadata();
+    this.counted ??= new UsageSums([task?.metadata?.[USAGE_EXTENSION], keptIn(checkpoint)?.[USAGE_EXTENSION]], number);
+    return this.counted;
   }
 
   async saveUsage(): Promise<void> {
@@ -226,7 +219,7 @@ export class Turn implements EventSink, WrittenTurn {
       return this.refuse(error);
     }
     const input = inputOf(event);
-    this.#times?.met(event, input);
+    this.#agent?.met(event, input);
     this.trace?.met(event);
     if (event.message === undefined) this.#writer ??= new TurnWriter(this.#context, this);
     const log = this.#writer?.log;
@@ -320,10 +313,12 @@ export class Turn implements EventSink, WrittenTurn {
         return void (this.#draft && answerDraft(this.#draft, effect.with, given));
       case 'tell overdue':
         return void (this.#draft?.overdue ?? this.#draft?.opening.reject)?.(storageStalledError());
-      case 'end':
-        this.#times?.ended(isGivenUp(this.#state));
-        this.#owner.ended(this, { isLost: this.#state === 'lost', waiting: given.waiting ?? 0 });
+      case 'end': {
+        const isLost = this.#state === 'lost';
+        this.#agent?.ended(isLost || this.#state === 'handed over');
+        this.#owner.ended(this, { isLost, waiting: given.waiting ?? 0 });
         return void this.#whenEnded?.resolve();
+      }
       case 'refuse event':
         return this.#refuse();
       case 'log late error':
@@ -344,7 +339,7 @@ export class Turn implements EventSink, WrittenTurn {
 
   /** Appends a status of the engine. Its commit is repeated on failure, so nothing waits for it. */
   #appendStatus(state: TaskState, text: string | undefined): void {
-    this.#times?.reached(state);
+    this.#agent?.reached(state);
     if (this.#writer) ignoreRejection(this.#writer.append(statusEvent(this, state, this.#saying(text))));
   }
 
@@ -355,17 +350,11 @@ export class Turn implements EventSink, WrittenTurn {
   }
 
   #callAgent(): void {
-    const { executor, ids, uncaughtErrors, logger, turnPorts } = this.#context;
     const context = new TurnContext(this.#context, this, this.#claim);
     this.#agentContext = context;
-    if (turnPorts.meter !== undefined) this.#times = new TurnTimes(this.#context, turnPorts.meter, this.#claim);
-    this.#agent = new AgentRun({
-      taskId: this.taskId,
-      executor,
+    this.#agent = new AgentRun(this.#context, {
       context,
-      events: new TurnEvents(this, ids),
-      uncaughtErrors,
-      logger,
+      events: new TurnEvents(this, this.#context.ids),
       onUncaughtError: () => this.advance('threw elsewhere'),
     });
     let running: Promise<unknown> | undefined;
@@ -441,6 +430,8 @@ export class Turn implements EventSink, WrittenTurn {
     if (claim === undefined) return;
     this.#claim = claim;
     this.#cancel ??= claim.cancel;
+    // An earlier attempt may have counted tokens that no record has.
+    if (claim.checkpoint !== undefined) this.counted = this.usage;
     this.#writer ??= new TurnWriter(this.#context, this);
     this.#writer.open(claim);
   }

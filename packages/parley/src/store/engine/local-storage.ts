@@ -90,15 +90,12 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
     const now = this.#lifetime.now();
     const { scope, task, pushConfig } = acceptance;
     if (this.#blocks.has(scope, now)) throw new OwnerBlockedError();
-    const id = 'create' in task ? task.create.id : task.id;
+    const key = { scope, id: 'create' in task ? task.create.id : task.id };
     const { tasks } = this.#tables;
-    const at = { head: tasks.find({ scope, id }), request: messageRequest(acceptance), call: acceptance };
+    const at = { head: tasks.find(key), request: messageRequest(acceptance), call: acceptance };
     const { answer, outcome } = this.#tables.transaction(() => {
       const taken = acceptMessage(this.#calls, at, now);
-      return {
-        answer: taken,
-        outcome: this.#unreadable.required({ scope, id }, () => this.#outcomeOf(taken, acceptance)),
-      };
+      return { answer: taken, outcome: this.#outcomeOf(taken, key, acceptance) };
     });
     if (answer.kind === 'accepted') {
       if (answer.isReady) this.wakeups.workReady(scope.agent);
@@ -308,15 +305,17 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
     }
   }
 
-  #outcomeOf(answer: MessageAnswer<Head, Key>, acceptance: Acceptance): AcceptOutcome {
+  #outcomeOf(answer: MessageAnswer<Head, Key>, key: TaskKey, acceptance: Acceptance): AcceptOutcome {
     switch (answer.kind) {
       case 'accepted': {
         const { head, turn, isClaimed } = answer;
-        const accepted = { kind: 'accepted', taskId: head.key.id, turn, seq: head.seq } as const;
+        const accepted = { kind: 'accepted', taskId: key.id, turn, seq: head.seq } as const;
         return isClaimed ? { ...accepted, claim: this.#acceptedClaim(acceptance, head, turn) } : accepted;
       }
-      case 'repeated':
-        return { kind: 'repeated', first: this.#tables.keys.rememberedOf(answer.key) };
+      case 'repeated': {
+        const { keys } = this.#tables;
+        return { kind: 'repeated', first: this.#unreadable.required(key, () => keys.rememberedOf(answer.key)) };
+      }
       case 'terminal':
         return { kind: 'terminal', state: answer.head.state };
       default:
@@ -324,16 +323,17 @@ export class LocalStorage<Head extends LocalHead, Key extends KeyHead, Queue> im
     }
   }
 
-  /** The claim of an accepted message. Only the turn of a repeated message may have later changes. */
-  #acceptedClaim({ message, caller, again }: Acceptance, head: Head, turn: number): Claim {
-    const { attempts = 1, handOvers = 0, checkpoint, cancel } = (again && this.#tables.tasks.turn(head, turn)) || {};
-    return this.#claimOf(head, {
-      message,
-      caller,
-      attempt: Math.max(1, attempts),
-      handOvers,
-      checkpoint,
-      cancel,
+  /** The claim of an accepted message. A task that the message has just created need not be read. */
+  #acceptedClaim({ scope, task, message, caller, again }: Acceptance, head: Head, turn: number): Claim {
+    const first = { message, caller, attempt: 1, handOvers: 0 };
+    if ('create' in task && again !== true) {
+      const { seq, epoch, began } = head;
+      return claimOf({ scope, task: task.create, seq }, { turn, epoch, began }, first);
+    }
+    return this.#unreadable.required(head.key, () => {
+      // Only the turn of a repeated message may have later changes.
+      const stored = again === true ? this.#tables.tasks.turn(head, turn) : undefined;
+      return this.#claimOf(head, stored === undefined ? first : { ...stored, attempt: Math.max(1, stored.attempts) });
     });
   }
 

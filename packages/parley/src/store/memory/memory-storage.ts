@@ -6,11 +6,9 @@ import { REMEMBERED_BYTES, REMEMBERED_LIMIT } from '../rules/key-head.js';
 import { type ConfigEntry, MemoryDeliveries } from './memory-deliveries.js';
 import { MemoryOwners } from './memory-owners.js';
 import { MemorySpaces } from './memory-space.js';
-import { MemoryTables } from './memory-tables.js';
 import { MemoryTasks } from './memory-tasks.js';
 import { type RememberedKey, RememberedKeys } from './remembered-keys.js';
 import type { TaskEntry } from './task-entry.js';
-import { TurnQueue } from './turn-queue.js';
 
 /** The options of a storage in memory. */
 export interface MemoryStorageOptions {
@@ -47,11 +45,10 @@ function memoryTables({
 }: Omit<MemoryStorageOptions, 'clock'>): LocalTables<TaskEntry, RememberedKey, ConfigEntry> {
   const spaces = new MemorySpaces();
   const queues = new MemoryDeliveries();
-  const entries = new MemoryTasks(spaces, { eventLogBytes, maxTasks, maxBytes, deliveries: queues });
+  const tasks = new MemoryTasks(spaces, { eventLogBytes, maxTasks, maxBytes, deliveries: queues });
   const keys = new RememberedKeys({ spaces, limits: { keys: REMEMBERED_LIMIT, bytes: REMEMBERED_BYTES } });
-  const tasks = new MemoryTables({ spaces, tasks: entries, deliveries: queues, queue: new TurnQueue() });
   const owners = new MemoryOwners({ spaces, keys, remove: (entry) => tasks.remove(entry) });
   // No call fails after its first write.
   const transaction = <R>(work: () => R) => work();
-  return { durability: 'none', tasks, keys, queues, owners, finished: entries, transaction, close: () => {} };
+  return { durability: 'none', tasks, keys, queues, owners, finished: tasks, transaction, close: () => {} };
 }

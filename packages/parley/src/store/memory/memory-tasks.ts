@@ -1,20 +1,33 @@
-import { StorageFullError } from '../../errors/storage-full-error.js';
+import type { JsonValue } from '../../model/json.js';
 import type { Message } from '../../model/message.js';
 import type { Task, TaskStatus } from '../../model/task.js';
 import { isInterrupted, isTerminal } from '../../model/task-state.js';
 import { messageBytes } from '../../task/event-bytes.js';
 import { LogRecord } from '../../task/log-record.js';
 import { statusTime } from '../../task/status-time.js';
+import type { WrittenAppend } from '../engine/append-records.js';
+import type { LocalLoad, LocalPage, LocalTasks, LocalTurn } from '../engine/local-tables.js';
 import type { FinishedLog, FinishedTasks } from '../engine/sweep.js';
+import type { CancelRequest } from '../held-turn.js';
+import { mergeCancels } from '../held-turn.js';
+import type { AcceptedTurn, AppendedHead, Holder } from '../rules/task-head.js';
+import { nextPlace } from '../rules/turn-place.js';
+import type { Scope, TaskKey } from '../task-key.js';
+import type { Acceptance, RecordPage, TaskQuery } from '../task-storage.js';
 import { EndedTasks } from './ended-tasks.js';
 import { EventLogs } from './event-logs.js';
 import type { MemoryDeliveries } from './memory-deliveries.js';
-import type { MemorySpace, MemorySpaces } from './memory-space.js';
+import { type MemoryLimits, MemoryRoom } from './memory-room.js';
+import type { MemorySpaces } from './memory-space.js';
 import { TaskEntry } from './task-entry.js';
+import { TurnQueue } from './turn-queue.js';
 
-/** The tasks of all scopes, and their orders for retention. */
-export class MemoryTasks implements FinishedTasks {
+/** The tasks of all scopes, their turns, and their orders for retention. The entry of a task is its head. */
+export class MemoryTasks implements LocalTasks<TaskEntry>, FinishedTasks {
   readonly #spaces: MemorySpaces;
+  readonly #turns = new TurnQueue();
+  /** The place of the latest turn. */
+  #place = 0;
   readonly #ended = new EndedTasks('endedPlace');
   readonly #logs: EventLogs;
   readonly #room: MemoryRoom;
@@ -32,11 +45,16 @@ export class MemoryTasks implements FinishedTasks {
     this.#room = new MemoryRoom(options);
   }
 
+  find({ scope, id }: TaskKey): TaskEntry | undefined {
+    return this.#spaces.find(scope)?.tasks.get(id);
+  }
+
   /**
-   * Inserts a task with its first record; the caller has checked that the id is free. Evicts finished tasks if needed.
+   * Evicts finished tasks if needed.
    * @throws StorageFullError if the remaining tasks do not leave enough room.
    */
-  insert(space: MemorySpace, task: Task, now: number): TaskEntry {
+  insert(scope: Scope, task: Task, now: number): TaskEntry {
+    const space = this.#spaces.of(scope);
     const { tasks } = space;
     const entry = new TaskEntry(space, { task, record: new LogRecord(1, 0, { task }), now });
     // Insert first: evicting the last task of a space deletes the space.
@@ -48,28 +66,98 @@ export class MemoryTasks implements FinishedTasks {
       this.#spaces.release(space);
       throw error;
     }
-    this.setStatus(entry, task.status, now);
+    this.#setStatus(entry, task.status, now);
     this.#room.note(entry);
     return entry;
   }
 
-  /**
-   * Evicts finished tasks to make room for a message.
-   * @throws StorageFullError if the remaining tasks do not leave enough room.
-   */
-  makeRoomFor(message: Message): void {
-    const bytes = messageBytes(message);
-    while (this.#room.isShortOf(bytes)) this.#dropOldest();
+  read({ content }: TaskEntry): Task {
+    return content.read();
   }
 
-  /** Updates the size of a changed task. Evicts finished tasks if needed, but never this one. */
-  hasGrown(entry: TaskEntry): void {
+  turn(entry: TaskEntry, turn: number): LocalTurn | undefined {
+    return entry.queued(turn);
+  }
+
+  free(now: number): Iterable<TaskEntry> {
+    return this.#turns.free(now);
+  }
+
+  records(entry: TaskEntry, after: number, maxBytes: number): RecordPage {
+    const { floor, seq } = entry;
+    return { records: entry.firstRecords(after, maxBytes), floor, last: seq };
+  }
+
+  page(query: TaskQuery): LocalPage<TaskEntry> {
+    return this.#spaces.find(query.scope)?.lists.page(query) ?? { found: [], total: 0 };
+  }
+
+  load(): LocalLoad {
+    const { waiting, oldest: oldestPlace } = this.#turns;
+    const { pending: pendingDeliveries, oldestDue } = this.#deliveries;
+    return { waiting, oldestPlace, pendingDeliveries, oldestDue };
+  }
+
+  /** @throws StorageFullError if tasks that have not ended leave no room for the message. */
+  addTurn(entry: TaskEntry, turn: AcceptedTurn, call: Acceptance, now: number): void {
+    // The insert of a new task has made room for it with its message.
+    if (!('create' in call.task)) this.#makeRoomFor(call.message);
+    this.#place = nextPlace(this.#place, now);
+    entry.addTurn(turn, { order: this.#place, message: call.message, caller: call.caller });
+    this.#turns.update(entry);
+  }
+
+  /** Evicts finished tasks if the task has grown too much, but never this one. */
+  append(entry: TaskEntry, appended: AppendedHead, append: WrittenAppend, now: number): void {
+    entry.append(append, appended);
+    this.#setStatus(entry, append.head.status, now);
+    this.#turns.update(entry);
     this.#room.note(entry);
     while (this.#room.isOver) {
       const oldest = this.#ended.oldest(Number.POSITIVE_INFINITY);
       if (oldest === undefined || oldest === entry) return;
       this.remove(oldest);
     }
+  }
+
+  hold(entry: TaskEntry, { epoch, holder }: { readonly epoch: number; readonly holder: Holder | undefined }): void {
+    entry.epoch = epoch;
+    entry.holder = holder;
+    this.#turns.update(entry);
+  }
+
+  drop(entry: TaskEntry, turn: number): void {
+    entry.dropTurns(turn);
+  }
+
+  count(
+    entry: TaskEntry,
+    turn: number,
+    { attempts, addedHandOvers }: { readonly attempts: number; readonly addedHandOvers: 0 | 1 },
+  ): void {
+    const queued = entry.queued(turn);
+    if (queued === undefined) return;
+    queued.attempts = attempts;
+    queued.handOvers += addedHandOvers;
+  }
+
+  saveCheckpoint(entry: TaskEntry, turn: number, checkpoint: JsonValue): void {
+    const queued = entry.queued(turn);
+    if (queued !== undefined) queued.checkpoint = checkpoint;
+  }
+
+  cancelOf(entry: TaskEntry, turn: number): CancelRequest | undefined {
+    return entry.queued(turn)?.cancel;
+  }
+
+  cancel(entry: TaskEntry, turn: number, request: CancelRequest): void {
+    const queued = entry.queued(turn);
+    if (queued !== undefined) queued.cancel = mergeCancels(queued.cancel, request);
+  }
+
+  #makeRoomFor(message: Message): void {
+    const bytes = messageBytes(message);
+    while (this.#room.isShortOf(bytes)) this.#dropOldest();
   }
 
   #dropOldest(): void {
@@ -79,7 +167,7 @@ export class MemoryTasks implements FinishedTasks {
   }
 
   /** Updates every order that depends on the status of a task. */
-  setStatus(entry: TaskEntry, status: TaskStatus, now: number): void {
+  #setStatus(entry: TaskEntry, status: TaskStatus, now: number): void {
     const since = statusTime(status);
     const hasChanged = entry.state !== status.state || entry.statusTime !== since;
     if (hasChanged && isInterrupted(entry.state)) this.#interrupted.delete(entry);
@@ -94,6 +182,9 @@ export class MemoryTasks implements FinishedTasks {
   }
 
   remove(entry: TaskEntry): void {
+    entry.holder = undefined;
+    entry.dropTurns('all');
+    this.#turns.update(entry);
     this.#deliveries.removeAll(entry);
     this.#logs.remove(entry);
     this.#ended.remove(entry);
@@ -131,63 +222,5 @@ export class MemoryTasks implements FinishedTasks {
       this.remove(entry);
     }
     return removed;
-  }
-}
-
-/** The limits of a storage in memory. */
-interface MemoryLimits {
-  readonly maxTasks: number;
-  readonly maxBytes: number;
-}
-
-/** The rest is reserved for open tasks: otherwise a task full of waiting messages could not end. */
-const FOR_NEW_TASKS = 0.9;
-
-/** Counts the tasks of a storage in memory, and their approximate bytes. */
-class MemoryRoom {
-  readonly #limits: MemoryLimits;
-  #tasks = 0;
-  #bytes = 0;
-
-  constructor(limits: MemoryLimits) {
-    this.#limits = limits;
-  }
-
-  /** Updates the size of a new or changed task. */
-  note(entry: TaskEntry): void {
-    if (entry.countedBytes === 0) this.#tasks += 1;
-    const { bytes } = entry.content;
-    this.#bytes += bytes - entry.countedBytes;
-    entry.countedBytes = bytes;
-  }
-
-  /** Subtracts a task that is deleted. */
-  forget(entry: TaskEntry): void {
-    if (entry.countedBytes === 0) return;
-    this.#tasks -= 1;
-    this.#bytes -= entry.countedBytes;
-    entry.countedBytes = 0;
-  }
-
-  /** True if a limit is exceeded. */
-  get isOver(): boolean {
-    return this.#tasks > this.#limits.maxTasks || this.#bytes > this.#limits.maxBytes;
-  }
-
-  /** True if a new task of this size does not fit. */
-  isFullFor(bytes: number): boolean {
-    return this.#tasks >= this.#limits.maxTasks || this.#bytes + bytes > this.#limits.maxBytes * FOR_NEW_TASKS;
-  }
-
-  /** True if a message of this size does not fit. */
-  isShortOf(bytes: number): boolean {
-    return this.#bytes + bytes > this.#limits.maxBytes;
-  }
-
-  /** The error of a write that does not fit. */
-  refusal(): StorageFullError {
-    const { maxTasks, maxBytes } = this.#limits;
-    const limits = `${maxTasks} tasks, ${Math.round(maxBytes / 1_048_576)} MiB`;
-    return new StorageFullError(`The storage is full of tasks that have not ended (${limits}). Try again later.`);
   }
 }

@@ -30,10 +30,10 @@ export class LiveTask {
   #pending = 0;
   #head: StatusAndMetadata;
   #records: LogRecord[];
+  /** Approximate bytes in memory. The records stay beside the task that contains their changes: both are counted. */
+  bytes: number;
   /** Approximate bytes of the records. */
-  #bytes = 0;
-  /** Approximate bytes of the task without its records. */
-  #taskBytes: number;
+  #logBytes = 0;
   /** The task of the last measurement. */
   #measured: { readonly task: Task; readonly bytes: number } | undefined = undefined;
 
@@ -41,12 +41,7 @@ export class LiveTask {
     this.#task = task;
     this.#head = task as StatusAndMetadata;
     this.#records = [first];
-    this.#taskBytes = ENTRY + eventBytes(first.event);
-  }
-
-  /** Approximate bytes in memory. */
-  get bytes(): number {
-    return this.#taskBytes + this.#bytes;
+    this.bytes = ENTRY + eventBytes(first.event);
   }
 
   get recordCount(): number {
@@ -60,11 +55,9 @@ export class LiveTask {
 
   append(records: readonly LogRecord[], head: StatusAndMetadata, snapshot: Task | undefined): void {
     for (const record of records) {
-      const { bytes } = record;
       this.#records.push(record);
-      this.#bytes += bytes;
-      // The records stay beside the task that contains their changes, so both are counted.
-      this.#taskBytes += bytes;
+      this.bytes += 2 * record.bytes;
+      this.#logBytes += record.bytes;
     }
     this.#head = head;
     if (snapshot === undefined) {
@@ -72,7 +65,7 @@ export class LiveTask {
     } else {
       this.#task = snapshot;
       this.#pending = 0;
-      this.#trim();
+      if (this.#logBytes > LOG_BYTES) this.#trim();
     }
   }
 
@@ -108,10 +101,11 @@ export class LiveTask {
   #trim(): void {
     const log = {
       last: this.#records.at(-1)?.seq ?? 0,
-      bytes: this.#bytes,
+      bytes: this.#logBytes,
       records: () => this.#records,
       cut: (floor: number, bytes: number) => {
-        this.#bytes -= bytes;
+        this.bytes -= bytes;
+        this.#logBytes -= bytes;
         this.#records = this.#records.filter(({ seq }) => seq >= floor);
       },
     };

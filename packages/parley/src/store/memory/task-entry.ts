@@ -9,7 +9,7 @@ import type { CallerContext } from '../caller-context.js';
 import type { WrittenAppend } from '../engine/append-records.js';
 import { firstBytes } from '../engine/pages.js';
 import type { CancelRequest } from '../held-turn.js';
-import type { AppendedHead, Holder, TaskHead } from '../rules/task-head.js';
+import type { AcceptedTurn, AppendedHead, Holder, TaskHead } from '../rules/task-head.js';
 import type { Scope, TaskKey } from '../task-key.js';
 import type { ConfigEntry } from './memory-deliveries.js';
 import type { MemorySpace } from './memory-space.js';
@@ -116,9 +116,16 @@ export class TaskEntry implements TaskHead {
     return firstBytes(this.content.records(Math.max(0, after + 1 - this.floor)), maxBytes, ({ text }) => text.length);
   }
 
-  addTurn(turn: QueuedTurn): void {
-    this.turns = turn.turn;
-    this.queue = this.queue.length === 0 ? [turn] : [...this.queue, turn];
+  addTurn(
+    { turn, attempts, epoch, holder }: AcceptedTurn,
+    content: Pick<QueuedTurn, 'order' | 'message' | 'caller'>,
+  ): void {
+    const { order, message, caller } = content;
+    const counts = { attempts, handOvers: 0, checkpoint: undefined, cancel: undefined };
+    this.turns = turn;
+    this.epoch = epoch;
+    this.holder = holder;
+    this.queue = [...this.queue, { order, turn, message, caller, ...counts }];
   }
 
   /** Removes a turn, or all of them. */

@@ -59,7 +59,7 @@ export class GroupCommit {
     if (this.#isBusy) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
   }
 
-  readonly #send = (): void => {
+  readonly #send = async (): Promise<void> => {
     const batch = this.#queue.take();
     if (batch.length === 0) {
       this.#isBusy = false;
@@ -70,27 +70,25 @@ export class GroupCommit {
     }
     for (const watcher of this.#watchers) watcher(batch.length);
     const requests = batch.map(({ request }) => request);
-    this.#writer.ask(requests).then(
-      (answer) => {
-        // Sent first, so that the writer works while this thread reads the results.
-        this.#send();
-        this.#onWritten?.(requests);
-        settle(batch, answer as readonly Settled[]);
-      },
-      (error: unknown) => {
-        this.#send();
-        this.#onWritten?.(requests);
-        for (const { reject } of batch) reject(error);
-      },
-    );
+    let answer: readonly Settled[] = [];
+    let failure: unknown;
+    try {
+      answer = (await this.#writer.ask(requests)) as readonly Settled[];
+    } catch (error) {
+      failure = error;
+    }
+    // Sent first, so that the writer works while this thread reads the results.
+    void this.#send();
+    this.#onWritten?.(requests);
+    for (const [at, { resolve, reject }] of batch.entries()) {
+      const settled = answer[at];
+      if (settled?.[0] === false) resolve(settled[1]);
+      else reject(failure ?? failureOf(settled));
+    }
   };
 }
 
-function settle(batch: readonly Entry[], answer: readonly Settled[]): void {
-  for (const [at, { resolve, reject }] of batch.entries()) {
-    const settled = answer[at];
-    if (settled?.[0] === false) resolve(settled[1]);
-    else
-      reject(new StorageError(`The storage failed: ${settled?.[1] ?? 'no answer'}`, { told: settled?.[2] ?? false }));
-  }
+/** Returns the error of a request that the writer could not write, or did not answer. */
+function failureOf(settled: Settled | undefined): StorageError {
+  return new StorageError(`The storage failed: ${settled?.[1] ?? 'no answer'}`, { told: settled?.[2] ?? false });
 }
