@@ -29,7 +29,9 @@ export function observeExchange(exchange: Exchange, { metrics, logger, clock, id
     const began = clock.monotonic();
     const own = givenRequestId(request);
     request.hasOwnId = own !== undefined;
-    request.requestId = own ?? traceIdIn(request.header('traceparent')) ?? ids.random();
+    const traceparent = request.header('traceparent');
+    const trace = traceparent === undefined ? undefined : traceIdIn(traceparent);
+    request.requestId = own ?? trace ?? ids.random();
     const answer = await exchange(request);
     const ms = clock.monotonic() - began;
     const { toldStatus } = request;

@@ -62,7 +62,8 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
   /** The record that the stream ends after. */
   #lastRecord: LogRecord | undefined;
   #failure: Error | undefined;
-  #wake: (() => void) | undefined;
+  /** Present while a `next` waits. */
+  #wake: PromiseWithResolvers<void> | undefined;
   /** True once the consumer has got an item. */
   #hasShown = false;
   /** Monotonic time of the first failed read of the log in a row. */
@@ -143,9 +144,13 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
       this.#failure = undefined;
       if (failure) throw failure;
       if (this.#ended) return DONE;
-      // A failed stream has ended, so no caller calls `return` on it.
-      if (this.#behind) await this.#catchUp().catch((error: Error) => this.#waitOrEnd(error));
-      else await this.#woken();
+      if (this.#behind) {
+        // A failed stream has ended, so no caller calls `return` on it.
+        await this.#catchUp().catch((error: Error) => this.#waitOrEnd(error));
+      } else {
+        this.#wake = Promise.withResolvers();
+        await this.#wake.promise;
+      }
     }
   }
 
@@ -220,7 +225,8 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
     if (!isWorthIt) return this.#end(error);
     if (this.#ended) return;
     const stopTimer = clock.after(AGAIN_MS, () => this.#notify());
-    await this.#woken();
+    this.#wake = Promise.withResolvers();
+    await this.#wake.promise;
     stopTimer();
   }
 
@@ -271,17 +277,10 @@ export class FeedReader implements FeedListener, ItemSource, AsyncIterable<Strea
     this.#notify();
   }
 
-  /** Resolves at the next `#notify`. */
-  #woken(): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#wake = resolve;
-    return promise;
-  }
-
   #notify(): void {
     const wake = this.#wake;
     this.#wake = undefined;
-    wake?.();
+    wake?.resolve();
   }
 }
 

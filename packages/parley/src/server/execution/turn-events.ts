@@ -73,7 +73,7 @@ export class TurnEvents implements EventQueue {
   }
 
   artifact(content: ArtifactContent, info?: ArtifactInfo): Promise<string> {
-    const artifactId = this.#idOf(info);
+    const artifactId = info === undefined ? this.#ids.random() : this.#idOf(info);
     const taken = this.#artifact(artifactId, content, info, false);
     // The buffer nearly always has room: then no second promise is needed.
     return taken === SETTLED ? Promise.resolve(artifactId) : ignoreRejection(taken.then(() => artifactId));
@@ -157,9 +157,9 @@ export class TurnEvents implements EventQueue {
   }
 
   /** Returns the id in the description, or a new one. An unreadable id is refused later, with its event. */
-  #idOf(info: ArtifactInfo | undefined): string {
+  #idOf(info: ArtifactInfo): string {
     try {
-      return info?.artifactId ?? this.#ids.random();
+      return info.artifactId ?? this.#ids.random();
     } catch {
       return this.#ids.random();
     }

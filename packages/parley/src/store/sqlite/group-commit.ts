@@ -69,7 +69,8 @@ export class GroupCommit {
       return;
     }
     for (const watcher of this.#watchers) watcher(batch.length);
-    const requests = batch.map(({ request }) => request);
+    const requests: WriteRequest[] = [];
+    for (const { request } of batch) requests.push(request);
     let answer: readonly Settled[] = [];
     let failure: unknown;
     try {

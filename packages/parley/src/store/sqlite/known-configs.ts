@@ -34,7 +34,7 @@ export class KnownConfigs {
 
   /** Called after a batch is written, or has failed, and before its callers get their results. */
   readonly written = (requests: readonly WriteRequest[]): void => {
-    if (requests.some(mayChange)) this.#known.clear();
+    if (this.#known.size > 0 && requests.some(mayChange)) this.#known.clear();
   };
 
   /** Returns a configuration, which `read` reads if it is not known. */

@@ -25,33 +25,30 @@ const ROW_LENGTH = 16_384;
 
 /** Groups records into rows. */
 export function rowsOf(records: readonly LogRecord[]): readonly RecordRowFields[] {
-  const rows: RecordRowFields[] = [];
-  for (let start = 0; start < records.length; ) {
-    const end = endOfRow(records, start);
-    const row = records.slice(start, end);
-    const [first, ...others] = row;
-    let event = first?.text ?? '';
-    for (const { text } of others) event += `\n${text}`;
-    rows.push([first?.turn ?? 0, row.length, event, linesOf(row, 'history'), linesOf(row, 'metadata')]);
-    start = end;
+  const rows: OpenRow[] = [];
+  let row: OpenRow | undefined;
+  for (const { turn, text, history, metadata } of records) {
+    if (row === undefined || row[0] !== turn || row[2].length >= ROW_LENGTH) {
+      row = [turn, 0, '', null, null];
+      rows.push(row);
+    }
+    const [, before, events] = row;
+    row[1] += 1;
+    row[2] = before === 0 ? text : `${events}\n${text}`;
+    row[3] = addLine(row[3], before, history);
+    row[4] = addLine(row[4], before, metadata);
   }
   return rows;
 }
 
-/** Returns the index after the last record of the row that begins at `start`. */
-function endOfRow(records: readonly LogRecord[], start: number): number {
-  const turn = records[start]?.turn;
-  let end = start;
-  for (let length = 0; length < ROW_LENGTH && end < records.length && records[end]?.turn === turn; end++) {
-    length += records[end]?.text.length ?? 0;
-  }
-  return end;
-}
+/** A row that may get more records. */
+type OpenRow = { -readonly [At in keyof RecordRowFields]: RecordRowFields[At] };
 
-/** Returns a member of each record as a line; `null` if no record has it. */
-function linesOf(records: readonly LogRecord[], member: 'history' | 'metadata'): string | null {
-  if (records.every((record) => record[member] === undefined)) return null;
-  return records.map((record) => textOf(record[member])).join('\n');
+/** Adds the line of a record to those of `before` records; `null` if none of them has the member. */
+function addLine(lines: string | null, before: number, member: unknown): string | null {
+  if (lines === null && member === undefined) return null;
+  const earlier = lines ?? '\n'.repeat(Math.max(0, before - 1));
+  return `${earlier}${before === 0 ? '' : '\n'}${textOf(member) ?? ''}`;
 }
 
 /** Returns the records of rows after a sequence number. */

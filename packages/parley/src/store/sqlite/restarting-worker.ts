@@ -31,7 +31,7 @@ export class RestartingWorker {
 
   /** Sends a request. Rejects with StorageError if the thread crashes twice during it, or cannot be restarted. */
   async ask(request: WorkerRequest): Promise<WorkerAnswer> {
-    const link = await this.start();
+    const link = await (this.#link ?? this.start());
     try {
       return await link.ask(request, false);
     } catch (error) {
