@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CountingIds } from '../../test/counting-ids.js';
-import { aborted, CapturingLogger, call, Seen, Sent, send } from '../../test/engine.js';
+import { CapturingLogger, call, Seen, Sent, send, waitForAbort } from '../../test/engine.js';
 import { Replicas, stepwise, works } from '../../test/replicas.js';
 import { onSharedStorage } from '../../test/shared-view.js';
 import type { AgentExecutor } from './agent-executor.js';
@@ -17,7 +17,7 @@ function timed({ clock }: Replicas, times: { stopped: number; takenOver: number 
       }
       // The commit of a process that is cut off has no answer.
       void events.working();
-      await aborted(context);
+      await waitForAbort(context);
       times.stopped = clock.now();
     },
   };

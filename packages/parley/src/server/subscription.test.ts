@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { aborted, call, type Execute, engine, ids, message, Seen, send } from '../../test/engine.js';
+import { call, type Execute, engine, ids, message, Seen, send, waitForAbort } from '../../test/engine.js';
 
 describe('a subscription', () => {
   const worker: Execute = async (context, events) => {
     await events.working();
-    await aborted(context);
+    await waitForAbort(context);
   };
 
   async function running() {
@@ -116,7 +116,7 @@ describe('a subscription', () => {
     const { handler, clock } = engine(
       async (context, events) => {
         for (let chunk = 0; chunk < 100; chunk += 1) await events.artifact('x'.repeat(100), { artifactId: 'a' });
-        await aborted(context);
+        await waitForAbort(context);
       },
       { limits: { readerBufferBytes: 1_000 } },
     );

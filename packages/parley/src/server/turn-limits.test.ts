@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { aborted, call, type Execute, engine, message, Seen, Sent } from '../../test/engine.js';
+import { call, type Execute, engine, message, Seen, Sent, waitForAbort } from '../../test/engine.js';
 import { KeyedPlaces } from '../runtime/keyed-places.js';
 import type { DefaultRequestHandler } from './default-request-handler.js';
 
 const until: Execute = async (context, events) => {
   await events.working();
-  await aborted(context);
+  await waitForAbort(context);
   events.fail();
 };
 
