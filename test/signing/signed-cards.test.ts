@@ -31,7 +31,7 @@ async function keyOf(kid: string, alg = 'ES256'): Promise<CardJwk> {
   return { ...(await exportJWK(privateKey)), kid, alg } as CardJwk;
 }
 
-function published({ d: _, p: __, q: ___, dp: ____, dq: _____, qi: ______, ...key }: CardJwk): CardJwk {
+function publicPart({ d: _, p: __, q: ___, dp: ____, dq: _____, qi: ______, ...key }: CardJwk): CardJwk {
   return key as CardJwk;
 }
 
@@ -92,7 +92,7 @@ describe('a signed card', () => {
     for (const level of ['log', 'info', 'debug'] as const) vi.spyOn(console, level).mockImplementation(() => {});
     closers.push(() => vi.restoreAllMocks());
     const key = await keyOf('now');
-    const verify = verifyAgentCardSignature(async () => (await importJWK(published(key) as never, 'ES256')) as never);
+    const verify = verifyAgentCardSignature(async () => (await importJWK(publicPart(key) as never, 'ES256')) as never);
     for (const description of ['', 'D'] as const) {
       const { read } = await serveSigned([key], { description });
       const { json } = await read(CARD, current);
@@ -106,7 +106,7 @@ describe('a signed card', () => {
     const { read } = await serveSigned([key], { versions: ['0.3'] });
     const { json } = await read(CARD);
     expect(json).toHaveProperty('protocolVersion');
-    expect(await fetchAgentCard(json, { signatures: { keys: [published(key)] as never } })).toHaveProperty('name');
+    expect(await fetchAgentCard(json, { signatures: { keys: [publicPart(key)] as never } })).toHaveProperty('name');
   });
 
   it('stays the same between two reads, with a tag', async () => {
@@ -121,17 +121,17 @@ describe('a signed card', () => {
 describe('rotation', () => {
   it('signs with every private key, and publishes earlier keys', async () => {
     const [retired, now, next] = [await keyOf('retired'), await keyOf('now'), await keyOf('next', 'EdDSA')];
-    const { read } = await serveSigned([now, next, published(retired)]);
+    const { read } = await serveSigned([now, next, publicPart(retired)]);
     const { json: jwks, answer } = await read('/.well-known/jwks.json');
     expect(answer.headers.get('cache-control')).toBe('public, max-age=300');
     expect(jwks.keys.map(({ kid }: CardJwk) => kid)).toEqual(['now', 'next', 'retired']);
     expect(JSON.stringify(jwks)).not.toMatch(/"(d|p|q|dp|dq|qi)":/);
     const { json: card } = await read(CARD, current);
     for (const key of [now, next]) {
-      expect(await fetchAgentCard(card, { signatures: { keys: [published(key)] as never } })).toHaveProperty('name');
+      expect(await fetchAgentCard(card, { signatures: { keys: [publicPart(key)] as never } })).toHaveProperty('name');
     }
-    await expect(fetchAgentCard(card, { signatures: { keys: [published(retired)] as never } })).rejects.toThrow();
-    const impostor = published(await keyOf('now'));
+    await expect(fetchAgentCard(card, { signatures: { keys: [publicPart(retired)] as never } })).rejects.toThrow();
+    const impostor = publicPart(await keyOf('now'));
     await expect(fetchAgentCard(card, { signatures: { keys: [impostor] as never } })).rejects.toThrow();
   });
 
@@ -163,7 +163,7 @@ describe('the extended card', () => {
       const headers = { ...current, authorization: `Bearer token-of-${user}` };
       const { json, answer } = await read('/a2a/rest/extendedAgentCard', headers);
       expect(answer.headers.get('cache-control')).toBe('private, no-store');
-      const card = await fetchAgentCard(json, { signatures: { keys: [published(key)] as never } });
+      const card = await fetchAgentCard(json, { signatures: { keys: [publicPart(key)] as never } });
       expect(card.description).toContain(user);
       expect(card.supportedInterfaces[0]?.url).toMatch(/^https:\/\/agent.example/);
     }
@@ -190,7 +190,7 @@ describe('the extended card', () => {
     const client = await connect('http://127.0.0.1:1', {
       credentials: bearerToken('token-of-ada'),
       fetch: (input, init) => fetch(new Request(input, init)),
-      signatures: { keys: [published(key)] as never },
+      signatures: { keys: [publicPart(key)] as never },
     });
     expect((await client.getExtendedAgentCard()).description).toContain('ada');
   });
@@ -227,7 +227,7 @@ describe.each([
       expect(client.agentInterface.protocolBinding).toBe(binding);
       return client.getExtendedAgentCard();
     };
-    expect((await connectExtended([publicSigner.jwk, published(key)])).description).toContain('ada');
+    expect((await connectExtended([publicSigner.jwk, publicPart(key)])).description).toContain('ada');
     await expect(connectExtended([publicSigner.jwk])).rejects.toEqual(unverifiedError(/kid "now"/));
   });
 });
@@ -256,7 +256,7 @@ it('an interface that only the extended card lists is used if a trusted key sign
       credentials: bearerToken('token-of-ada'),
       signatures: { keys: keys as never },
     });
-  const client = await connectGrpc([publicSigner.jwk, published(key)]);
+  const client = await connectGrpc([publicSigner.jwk, publicPart(key)]);
   closers.push(() => client.close());
   expect(client.agentInterface.protocolBinding).toBe('GRPC');
   expect(await client.sendMessage('hi')).toHaveProperty('task');
@@ -276,7 +276,7 @@ describe('keys that cannot be used', () => {
   it('are refused when the server starts', async () => {
     const good = await keyOf('now');
     for (const [keys, problem] of [
-      [[published(good)], 'needs a private key'],
+      [[publicPart(good)], 'needs a private key'],
       [[good, { ...good }], 'has the kid of another key'],
       [[{ kty: 'oct', k: 'c2VjcmV0', kid: 'x' }], 'is no EC, Ed25519 or RSA key'],
       [[{ ...good, alg: 'HS256' }], 'cannot sign with HS256'],

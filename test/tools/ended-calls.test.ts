@@ -138,7 +138,7 @@ const catchError = (call: Promise<unknown>) => call.catch((error: unknown) => er
 describe.each(['memory', 'sqlite'])('with tasks in %s', (storage) => {
   it('a call that runs while its task is canceled ends as canceled, and so do calls that wait beside it', async () => {
     const told: ToolEvent[] = [];
-    const { client, running } = await serveTools(
+    const { client, waitForStuckCall } = await serveTools(
       storage,
       ({ pay, quick, stuck }) =>
         async (run) => {
@@ -148,7 +148,7 @@ describe.each(['memory', 'sqlite'])('with tasks in %s', (storage) => {
         },
       { run: { onEvent: (event) => told.push(event) } },
     );
-    const id = await running('go');
+    const id = await waitForStuckCall('go');
     const events: ToolEvent[] = [];
     const watching = (async () => {
       for await (const event of client.subscribeToTask(id)) events.push(...toolEventsOf(event));
@@ -172,7 +172,7 @@ describe.each(['memory', 'sqlite'])('with tasks in %s', (storage) => {
   });
 
   it('an agent that does not stop, or that begins a call after the cancel, leaves no call open', async () => {
-    const { client, running } = await serveTools(
+    const { client, waitForStuckCall } = await serveTools(
       storage,
       ({ pay, quick, stuck }) =>
         async (run) => {
@@ -184,7 +184,7 @@ describe.each(['memory', 'sqlite'])('with tasks in %s', (storage) => {
       { cancelGraceMs: 200 },
     );
     for (const prompt of ['go', 'hang']) {
-      const task = await client.cancelTask(await running(prompt));
+      const task = await client.cancelTask(await waitForStuckCall(prompt));
       expect([task.status.state, states(task)]).toEqual(['TASK_STATE_CANCELED', ['stuck canceled']]);
       expect(recordedStates(task)).toEqual(states(task));
     }

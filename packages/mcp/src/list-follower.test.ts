@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../parley/test/manual-clock.js';
 import { ListFollower } from './list-follower.js';
 
-function followed() {
+function createFollower() {
   const clock = new ManualClock();
   const state = { reads: 0, read: Promise.resolve() };
   const follower = new ListFollower({
@@ -17,7 +17,7 @@ function followed() {
 
 describe('a list that is followed', () => {
   it('is read at once, and once more after a pause if it changed meanwhile', async () => {
-    const { clock, state, follower } = followed();
+    const { clock, state, follower } = createFollower();
     follower.changed();
     expect(state.reads).toBe(1);
     for (let time = 0; time < 1_000; time += 1) follower.changed();
@@ -34,7 +34,7 @@ describe('a list that is followed', () => {
   });
 
   it('is read once more if it changes during a read', async () => {
-    const { clock, state, follower } = followed();
+    const { clock, state, follower } = createFollower();
     const read = Promise.withResolvers<void>();
     state.read = read.promise;
     follower.changed();
@@ -47,7 +47,7 @@ describe('a list that is followed', () => {
   });
 
   it('is read less and less often if the server announces without end', async () => {
-    const { clock, state, follower } = followed();
+    const { clock, state, follower } = createFollower();
     for (let second = 0; second < 3_600; second += 1) {
       follower.changed();
       await clock.advance(1_000);
@@ -57,7 +57,7 @@ describe('a list that is followed', () => {
   });
 
   it('is not read after the end', async () => {
-    const { clock, state, follower } = followed();
+    const { clock, state, follower } = createFollower();
     follower.changed();
     follower.changed();
     await clock.advance(1);

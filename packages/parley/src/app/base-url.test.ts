@@ -5,7 +5,7 @@ import { type BaseUrlRule, baseUrlOf, keptByBase } from './base-url.js';
 
 const PROXY = '10.0.0.1';
 const isTrustedProxy = trustedProxies([PROXY]);
-const bound = () => ({ url: 'http://127.0.0.1:8080', wildcard: false });
+const localAddress = () => ({ url: 'http://127.0.0.1:8080', wildcard: false });
 
 function ask(
   rule: Partial<BaseUrlRule>,
@@ -18,7 +18,7 @@ function ask(
     local,
     mount,
   };
-  return baseUrlOf({ bound, isTrustedProxy, ...rule })(request as ExchangeRequest);
+  return baseUrlOf({ localAddress, isTrustedProxy, ...rule })(request as ExchangeRequest);
 }
 
 const common = { 'x-forwarded-host': 'agents.example.com', 'x-forwarded-proto': 'https' };

@@ -224,8 +224,9 @@ describe('after a crash', () => {
     const claim = memory.claim.bind(memory);
     memory.claim = async (request) => {
       const { claims, more } = await claim(request);
-      const broken = (each: Claim) => (each.task.id === 't3' ? ({ ...each, task: null } as unknown as Claim) : each);
-      return { claims: claims.map(broken), more };
+      const breakThird = (each: Claim) =>
+        each.task.id === 't3' ? ({ ...each, task: null } as unknown as Claim) : each;
+      return { claims: claims.map(breakThird), more };
     };
     const { handler, clock, logger } = engine(completes, { storage: memory });
     const starting = handler.start();

@@ -160,14 +160,14 @@ describe('the events of a direct call', () => {
 
   it('do not begin if the source throws at once, in either of its methods', async () => {
     const one = setUp();
-    const throwing = (message: string) => () => {
+    const throwError = (message: string) => () => {
       throw new Error(message);
     };
-    const unread = { [Symbol.asyncIterator]: throwing('no iterator') };
+    const unread = { [Symbol.asyncIterator]: throwError('no iterator') };
     await expect(one.open(unread)).rejects.toThrow('no iterator');
     expect(one.places).toEqual({ closed: 1, watched: 0 });
     const other = setUp();
-    const source = { [Symbol.asyncIterator]: () => ({ next: throwing('no item') }) };
+    const source = { [Symbol.asyncIterator]: () => ({ next: throwError('no item') }) };
     await expect(other.open(source)).rejects.toThrow('no item');
     expect(other.places).toEqual({ closed: 1, watched: 0 });
   });
