@@ -35,7 +35,7 @@ describe('a question that names no call', () => {
   it('belongs to the only call that runs', async () => {
     const calls = askedCalls();
     const one = beginCall(calls, 'one');
-    expect(await calls.asked()).toBe('one');
+    expect(await calls.callOfQuestion()).toBe('one');
     one.resolve('done');
     expect(await one.result).toBe('done');
   });
@@ -43,7 +43,7 @@ describe('a question that names no call', () => {
   it('waits until the other calls have their results', async () => {
     const calls = askedCalls();
     const [one, other] = [beginCall(calls, 'one'), beginCall(calls, 'other')];
-    const asked = calls.asked();
+    const asked = calls.callOfQuestion();
     one.resolve('done');
     expect(await one.result).toBe('done');
     expect(await asked).toBe('other');
@@ -53,7 +53,7 @@ describe('a question that names no call', () => {
   it('belongs to no call if one was given up meanwhile, because it may be the question of that one', async () => {
     const calls = askedCalls();
     const [one, other] = [beginCall(calls, 'one'), beginCall(calls, 'other')];
-    const asked = calls.asked();
+    const asked = calls.callOfQuestion();
     one.reject(new Error('timeout'));
     expect(await one.result).toBe('failed: timeout');
     expect(await asked).toBeUndefined();
@@ -62,7 +62,7 @@ describe('a question that names no call', () => {
   });
 
   it('belongs to no call if none runs', async () => {
-    expect(await askedCalls().asked()).toBeUndefined();
+    expect(await askedCalls().callOfQuestion()).toBeUndefined();
   });
 
   it('is asked again, by one call after another, if each of them asks at the same time', async () => {
@@ -83,14 +83,14 @@ describe('a question that names no call', () => {
         isIdempotent: true,
       }),
     );
-    expect(await Promise.all([calls.asked(), calls.asked()])).toEqual([undefined, undefined]);
+    expect(await Promise.all([calls.callOfQuestion(), calls.callOfQuestion()])).toEqual([undefined, undefined]);
     running[0]?.resolve('dismissed');
     running[1]?.reject('dismissed');
     await expect.poll(() => running.length).toBe(3);
-    expect(await calls.asked()).toBe('one');
+    expect(await calls.callOfQuestion()).toBe('one');
     running[2]?.resolve('first');
     await expect.poll(() => running.length).toBe(4);
-    expect(await calls.asked()).toBe('other');
+    expect(await calls.callOfQuestion()).toBe('other');
     running[3]?.resolve('second');
     expect(await Promise.all(both)).toEqual(['first', 'second']);
   });
@@ -98,7 +98,7 @@ describe('a question that names no call', () => {
   it('makes later calls wait for each other, and one that is stopped meanwhile does not begin', async () => {
     const calls = askedCalls();
     const one = beginCall(calls, 'one');
-    await calls.asked();
+    await calls.callOfQuestion();
     const [stopped, next] = [beginCall(calls, 'stopped'), beginCall(calls, 'next')];
     stopped.stop.abort(new Error('stopped'));
     expect(next.events).toEqual([]);
@@ -113,7 +113,7 @@ describe('a question that names no call', () => {
   it('repeats no call that is not idempotent: its result is that of the server', async () => {
     const calls = askedCalls();
     const [one, other] = [beginCall(calls, 'one'), beginCall(calls, 'other')];
-    expect(await Promise.all([calls.asked(), calls.asked()])).toEqual([undefined, undefined]);
+    expect(await Promise.all([calls.callOfQuestion(), calls.callOfQuestion()])).toEqual([undefined, undefined]);
     one.resolve('no');
     other.resolve('done');
     expect(await Promise.all([one.result, other.result])).toEqual(['no', 'done']);
@@ -131,13 +131,13 @@ describe('a question after a call was given up', () => {
     const next = beginCall(calls, 'next');
     await expect.poll(() => next.events).toEqual(['began']);
     expect(renewals).toEqual([]);
-    expect(await calls.asked()).toBeUndefined();
+    expect(await calls.callOfQuestion()).toBeUndefined();
     const last = beginCall(calls, 'last');
     next.resolve('done');
     expect(await next.result).toBe('done');
     await expect.poll(() => last.events).toEqual(['began']);
     expect(renewals).toEqual(['ended']);
-    expect(await calls.asked()).toBe('last');
+    expect(await calls.callOfQuestion()).toBe('last');
     last.resolve('done');
     await last.result;
     expect(renewals).toEqual(['ended']);
@@ -155,7 +155,7 @@ describe('a call that must be alone', () => {
     second.resolve('2');
     await expect.poll(() => [alone, last].map(({ events }) => events.length)).toEqual([1, 0]);
     expect([calls.isRunning('first'), calls.isRunning('alone')]).toEqual([false, true]);
-    expect(await Promise.all([calls.asked(), calls.asked()])).toEqual(['alone', 'alone']);
+    expect(await Promise.all([calls.callOfQuestion(), calls.callOfQuestion()])).toEqual(['alone', 'alone']);
     alone.resolve('3');
     last.resolve('4');
     expect(await last.result).toBe('4');

@@ -18,16 +18,16 @@ function createFollower() {
 describe('a list that is followed', () => {
   it('is read at once, and once more after a pause if it changed meanwhile', async () => {
     const { clock, state, follower } = createFollower();
-    follower.changed();
+    follower.readAgain();
     expect(state.reads).toBe(1);
-    for (let time = 0; time < 1_000; time += 1) follower.changed();
+    for (let time = 0; time < 1_000; time += 1) follower.readAgain();
     await clock.advance(999);
     expect(state.reads).toBe(1);
     await clock.advance(1);
     expect(state.reads).toBe(2);
     await clock.advance(10_000);
     expect(state.reads).toBe(2);
-    for (let time = 0; time < 2; time += 1) follower.changed();
+    for (let time = 0; time < 2; time += 1) follower.readAgain();
     expect(state.reads).toBe(3);
     await clock.advance(1_000);
     expect(state.reads).toBe(4);
@@ -37,8 +37,8 @@ describe('a list that is followed', () => {
     const { clock, state, follower } = createFollower();
     const read = Promise.withResolvers<void>();
     state.read = read.promise;
-    follower.changed();
-    follower.changed();
+    follower.readAgain();
+    follower.readAgain();
     await clock.advance(10_000);
     expect(state.reads).toBe(1);
     read.resolve();
@@ -49,7 +49,7 @@ describe('a list that is followed', () => {
   it('is read less and less often if the server announces without end', async () => {
     const { clock, state, follower } = createFollower();
     for (let second = 0; second < 3_600; second += 1) {
-      follower.changed();
+      follower.readAgain();
       await clock.advance(1_000);
     }
     expect(state.reads).toBeGreaterThan(50);
@@ -58,11 +58,11 @@ describe('a list that is followed', () => {
 
   it('is not read after the end', async () => {
     const { clock, state, follower } = createFollower();
-    follower.changed();
-    follower.changed();
+    follower.readAgain();
+    follower.readAgain();
     await clock.advance(1);
     follower.close();
-    follower.changed();
+    follower.readAgain();
     await clock.advance(10_000);
     expect(state.reads).toBe(1);
   });

@@ -31,14 +31,14 @@ describe('variables', () => {
     const value = type === 'boolean' ? 'true' : (choices?.at(-1) ?? '1');
     const settings = new Settings([], [{ source: 'environment', values: { [variableOf(name)]: value } }]);
     expect(type === 'boolean' ? settings.isOn(name) : settings.list(name)).toEqual(type === 'boolean' || [value]);
-    expect(settings.setting(name)?.source).toBe('environment');
+    expect(settings.findSetting(name)?.source).toBe('environment');
   });
 
   it.each(COMMAND_LINE_ONLY.flatMap((name) => FLAG_NAMES.find((one) => one === name) ?? []))(
     'do not set --%s',
     (name) => {
       const settings = new Settings([], [{ source: 'environment', values: { [variableOf(name)]: 'true' } }]);
-      expect(settings.setting(name)).toBeUndefined();
+      expect(settings.findSetting(name)).toBeUndefined();
     },
   );
 

@@ -18,7 +18,7 @@ function ask(
     local,
     mount,
   };
-  return baseUrlOf({ localAddress, isTrustedProxy, ...rule })(request as ExchangeRequest);
+  return baseUrlOf({ bound: localAddress, isTrustedProxy, ...rule })(request as ExchangeRequest);
 }
 
 const common = { 'x-forwarded-host': 'agents.example.com', 'x-forwarded-proto': 'https' };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ANONYMOUS, type Authentication, type Authenticator, type Credentials } from './authenticator.js';
 import { allOf, anyOf } from './combinations.js';
-import { mayUseSkill, optional, requirementsOf, requireScopes, requiring } from './requirements.js';
+import { mayUseSkill, optional, requirementsOf, requireScopes, withRequirements } from './requirements.js';
 import type { User } from './user.js';
 
 /** An authenticator for the header of its name: `ada read write` is Ada with two scopes, `wrong` is refused. */
@@ -216,7 +216,7 @@ describe('a requirement', () => {
   });
 
   it('that only another scheme can meet is a missing credential, not a missing scope', async () => {
-    const strict = requiring(anyOf(inHeader('a'), inHeader('b')), [{ schemes: { b: {} } }]);
+    const strict = withRequirements(anyOf(inHeader('a'), inHeader('b')), [{ schemes: { b: {} } }]);
     expect(await strict.authenticate(request({ a: 'ada' }))).toMatchObject({ kind: 'refused', missingScopes: [] });
     expect(await strict.authenticate(request({ b: 'bob' }))).toMatchObject({ kind: 'user' });
   });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { SecurityRequirement } from '../model/security-scheme.js';
 import { ANONYMOUS, type Authenticator } from './authenticator.js';
-import { optional, requiring } from './requirements.js';
+import { optional, withRequirements } from './requirements.js';
 
 const authenticator: Authenticator = { challenges: ['Bearer'], authenticate: () => ANONYMOUS };
 const bearer: SecurityRequirement = { schemes: { bearer: {} } };
@@ -11,6 +11,6 @@ it.each<[string, readonly SecurityRequirement[], true | undefined]>([
   ['a requirement', [bearer], undefined],
   ['a requirement, or none', [bearer, { schemes: {} }], true],
 ])('with %s, anonymous callers of an optional authenticator pass: %s', (_, requirements, isOptional) => {
-  expect(requiring(optional(authenticator), requirements).optional || undefined).toBe(isOptional);
-  expect(requiring(authenticator, requirements).optional || undefined).toBeUndefined();
+  expect(withRequirements(optional(authenticator), requirements).optional || undefined).toBe(isOptional);
+  expect(withRequirements(authenticator, requirements).optional || undefined).toBeUndefined();
 });

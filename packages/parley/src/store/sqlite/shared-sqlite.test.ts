@@ -116,7 +116,8 @@ it('the turns of a process that has ended together with the owner can be claimed
   await gone.close();
   await serveFile(path, address, { processes: 2 });
   const request = { ...lease('new'), agents: ['test'], limit: 10 };
-  const claimTasks = async (storage: TaskStorage) => (await storage.claim(request)).claims.map((claim) => claim.task.id);
+  const claimTasks = async (storage: TaskStorage) =>
+    (await storage.claim(request)).claims.map((claim) => claim.task.id);
   // The other process is back alone.
   expect(await claimTasks(other)).toEqual([]);
   const next = await connectTo(address);
