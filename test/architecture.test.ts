@@ -38,14 +38,14 @@ function treeAt(folder: string): { folder: string; tree: SourceTree }[] {
   }
 }
 
-const told = (violations: readonly Violation[]) =>
+const printViolations = (violations: readonly Violation[]) =>
   violations.map(({ file, line, problem }) => `${file}:${line} ${problem}`);
 const problems = (violations: readonly Violation[]) => violations.map(({ file, problem }) => `${file}: ${problem}`);
-const planted = (texts: Readonly<Record<string, string>>) => SourceTree.of(texts);
+const plantFiles = (texts: Readonly<Record<string, string>>) => SourceTree.of(texts);
 
 describe('rooms', () => {
   it('import only what the table allows', () => {
-    expect(told(roomViolations(library))).toEqual([]);
+    expect(printViolations(roomViolations(library))).toEqual([]);
   });
 
   it('are in the table from left to right', () => {
@@ -82,12 +82,12 @@ describe('rooms', () => {
   ])('%s must not import %s', (room, target, problem) => {
     const path = `${room}/planted.ts`;
     const up = '../'.repeat(room.split('/').length);
-    const tree = planted({ [path]: `import type { X } from '${up}${target}.js';`, [`${target}.ts`]: 'export {};' });
+    const tree = plantFiles({ [path]: `import type { X } from '${up}${target}.js';`, [`${target}.ts`]: 'export {};' });
     expect(problems(roomViolations(tree))).toContain(`${path}: ${problem}`);
   });
 
   it('may import to the left, and bindings from http', () => {
-    const tree = planted({
+    const tree = plantFiles({
       'bindings/jsonrpc/a.ts': "import { b } from '../http/b.js'; import type { T } from '../../model/task.js';",
       'bindings/http/b.ts': '',
       'model/task.ts': "import Type from 'typebox';",
@@ -104,13 +104,13 @@ describe('rooms', () => {
   ])('%s does without the module %s', (path, specifier) => {
     const forms = [`import '${specifier}';`, `export * from '${specifier}';`, `await import('${specifier}');`];
     for (const text of forms) {
-      const tree = planted({ [path]: text });
+      const tree = plantFiles({ [path]: text });
       expect(problems(roomViolations(tree))).toEqual([`${path}: the module ${specifier} is not for this room`]);
     }
   });
 
   it('notices an import of a file that is not there', () => {
-    const tree = planted({ 'model/a.ts': "import './gone.js';" });
+    const tree = plantFiles({ 'model/a.ts': "import './gone.js';" });
     expect(problems(roomViolations(tree))).toEqual(['model/a.ts: ./gone.js is not in the tree']);
   });
 });
@@ -122,7 +122,7 @@ describe('import cycles', () => {
   });
 
   it('are found, whatever their length, and types make none', () => {
-    const tree = planted({
+    const tree = plantFiles({
       'a.ts': "import './b.js';",
       'b.ts': "export * from './c.js';",
       'c.ts': "import './a.js'; import './d.js';",
@@ -135,7 +135,7 @@ describe('import cycles', () => {
 
 describe('words', () => {
   it('stand in their rooms only', () => {
-    expect(told(wordViolations(library))).toEqual([]);
+    expect(printViolations(wordViolations(library))).toEqual([]);
   });
 
   const PLANTS: Readonly<Record<string, readonly string[]>> = {
@@ -174,13 +174,13 @@ describe('words', () => {
     const plants = PLANTS[name] ?? [];
     expect(plants).not.toEqual([]);
     for (const text of plants) {
-      const found = wordViolations(planted({ 'nowhere/planted.ts': `/** SELECT */\n${text}` }));
+      const found = wordViolations(plantFiles({ 'nowhere/planted.ts': `/** SELECT */\n${text}` }));
       expect(found, text).toContainEqual(
         expect.objectContaining({ line: 2, problem: expect.stringContaining(`${name} (`) }),
       );
       for (const room of rooms) {
         const path = room.endsWith('/') ? `${room}planted.ts` : room;
-        expect(problems(wordViolations(planted({ [path]: text }))).join()).not.toContain(`${name} (`);
+        expect(problems(wordViolations(plantFiles({ [path]: text }))).join()).not.toContain(`${name} (`);
       }
     }
   });
@@ -188,7 +188,7 @@ describe('words', () => {
   it('do not count in comments, import paths and tests', () => {
     const text =
       "// console.log\n/* SELECT 1 */\nimport { x } from '../store/jsonrpc/x.js';\nconst s = f(/* fetch( */ x); // Date.now";
-    expect(wordViolations(planted({ 'server/a.ts': text, 'server/a.test.ts': 'setTimeout(run, 1);' }))).toEqual([]);
+    expect(wordViolations(plantFiles({ 'server/a.ts': text, 'server/a.test.ts': 'setTimeout(run, 1);' }))).toEqual([]);
   });
 });
 
@@ -204,7 +204,7 @@ describe('versions before 1.0', () => {
 describe('conventions', () => {
   const everything = [{ folder: 'packages/parley/src', tree: library }, ...elsewhere];
   const toldOf = (rule: (tree: SourceTree) => Violation[]) =>
-    everything.flatMap(({ folder, tree }) => told(rule(tree)).map((line) => `${folder}/${line}`));
+    everything.flatMap(({ folder, tree }) => printViolations(rule(tree)).map((line) => `${folder}/${line}`));
 
   it('hold for names', () => {
     expect(toldOf((tree) => nameViolations(tree, { entryPoints: ['exports/index.ts', 'src/index.ts'] }))).toEqual([]);
@@ -221,17 +221,17 @@ describe('conventions', () => {
     'server/types.ts',
     'server/index.ts',
   ])('refuse the name %s', (path) => {
-    expect(nameViolations(planted({ [path]: '' }))).toHaveLength(1);
+    expect(nameViolations(plantFiles({ [path]: '' }))).toHaveLength(1);
   });
 
   it('allow names that use such a word for what it means', () => {
     const paths = ['operations/service-parameters.ts', 'codec/v1_0/task.ts', 'a.test.ts', 'model/x.generated.ts'];
-    expect(nameViolations(planted(Object.fromEntries(paths.map((path) => [path, '']))))).toEqual([]);
+    expect(nameViolations(plantFiles(Object.fromEntries(paths.map((path) => [path, '']))))).toEqual([]);
   });
 
   it('hold for the length of files', () => {
     expect(toldOf(lengthViolations)).toEqual([]);
-    expect(lengthViolations(planted({ 'a.ts': '\n'.repeat(499), 'b.ts': '\n'.repeat(500) }))).toMatchObject([
+    expect(lengthViolations(plantFiles({ 'a.ts': '\n'.repeat(499), 'b.ts': '\n'.repeat(500) }))).toMatchObject([
       { file: 'b.ts' },
     ]);
   });
@@ -253,12 +253,12 @@ describe('conventions', () => {
     [`// ${'TO'}DO: later`, 'something left to do'],
     [`/* ${'FIX'}ME */`, 'something left to do'],
   ])('refuse %s', (text, problem) => {
-    expect(problems(syntaxViolations(planted({ 'a.ts': text })))).toEqual([`a.ts: ${problem}`]);
+    expect(problems(syntaxViolations(plantFiles({ 'a.ts': text })))).toEqual([`a.ts: ${problem}`]);
   });
 
   it('allow such words where they mean something else', () => {
     const text = "const any = !y; if (a !== b) run('enum'); type T = { default: 1 };";
-    expect(syntaxViolations(planted({ 'a.ts': text }))).toEqual([]);
+    expect(syntaxViolations(plantFiles({ 'a.ts': text }))).toEqual([]);
   });
 
   it('hold for regular expressions', () => {
@@ -266,7 +266,9 @@ describe('conventions', () => {
       ({ folder }) => (folder.startsWith('packages/') && !tests.includes(folder)) || folder === 'examples',
     );
     expect(
-      outside.flatMap(({ folder, tree }) => told(expressionViolations(tree)).map((line) => `${folder}/${line}`)),
+      outside.flatMap(({ folder, tree }) =>
+        printViolations(expressionViolations(tree)).map((line) => `${folder}/${line}`),
+      ),
     ).toEqual([]);
   });
 
@@ -287,8 +289,8 @@ describe('conventions', () => {
     String.raw`/(a)\1+/`,
     "new RegExp('a')",
   ])('refuse the regular expression %s', (expression) => {
-    expect(expressionViolations(planted({ 'a.ts': `const x = ${expression};` }))).toHaveLength(1);
-    expect(expressionViolations(planted({ 'a.test.ts': `const x = ${expression};` }))).toEqual([]);
+    expect(expressionViolations(plantFiles({ 'a.ts': `const x = ${expression};` }))).toHaveLength(1);
+    expect(expressionViolations(plantFiles({ 'a.test.ts': `const x = ${expression};` }))).toEqual([]);
   });
 
   it.each([
@@ -303,7 +305,7 @@ describe('conventions', () => {
     String.raw`/\d{1,9}$/`,
     '/(?:^|&)a2a-version=([^&]*)/i',
   ])('allow the regular expression %s', (expression) => {
-    expect(expressionViolations(planted({ 'a.ts': `const x = ${expression};` }))).toEqual([]);
+    expect(expressionViolations(plantFiles({ 'a.ts': `const x = ${expression};` }))).toEqual([]);
   });
 
   it('hold for doc comments', () => {
@@ -311,7 +313,9 @@ describe('conventions', () => {
       ({ folder }) => (folder.startsWith('packages/') && !tests.includes(folder)) || folder === 'examples',
     );
     expect(
-      shipped.flatMap(({ folder, tree }) => told(undocumentedExports(tree)).map((line) => `${folder}/${line}`)),
+      shipped.flatMap(({ folder, tree }) =>
+        printViolations(undocumentedExports(tree)).map((line) => `${folder}/${line}`),
+      ),
     ).toEqual([]);
   });
 
@@ -330,7 +334,7 @@ describe('conventions', () => {
       'export type E = 1;',
       'const hidden = 1;',
     ].join('\n');
-    expect(told(undocumentedExports(planted({ 'a.ts': text })))).toEqual([
+    expect(printViolations(undocumentedExports(plantFiles({ 'a.ts': text })))).toEqual([
       'a.ts:5 C has no doc comment',
       'a.ts:8 d has no doc comment',
     ]);
@@ -343,8 +347,8 @@ describe('conventions', () => {
   it.each(['it.skip', 'test.only', 'describe.todo', 'it.fails', 'vi.mock', 'vi.doMock'])(
     'refuse %s in a test',
     (call) => {
-      expect(testViolations(planted({ 'a.test.ts': `${call}('x');` }))).toHaveLength(1);
-      expect(testViolations(planted({ 'a.test.ts': `// ${call}('x')` }))).toEqual([]);
+      expect(testViolations(plantFiles({ 'a.test.ts': `${call}('x');` }))).toHaveLength(1);
+      expect(testViolations(plantFiles({ 'a.test.ts': `// ${call}('x')` }))).toEqual([]);
     },
   );
 });
@@ -353,13 +357,15 @@ describe('public surface', () => {
   const packages = elsewhere.filter(({ folder }) => !tests.includes(folder));
 
   it('is all that other packages use', () => {
-    expect(packages.flatMap(({ tree }) => told(privateImports(tree, { library: 'parley-a2a', subpaths })))).toEqual([]);
+    expect(
+      packages.flatMap(({ tree }) => printViolations(privateImports(tree, { library: 'parley-a2a', subpaths }))),
+    ).toEqual([]);
   });
 
   it('is not used by the conformance tester, and neither is any other package', () => {
     const tester = packages.filter(({ folder }) => folder === 'packages/conformance');
     expect(tester).toHaveLength(1);
-    expect(tester.flatMap(({ tree }) => told(importsFromOutside(tree)))).toEqual([]);
+    expect(tester.flatMap(({ tree }) => printViolations(importsFromOutside(tree)))).toEqual([]);
   });
 
   it.each([
@@ -370,7 +376,7 @@ describe('public surface', () => {
     'zod',
     'undici',
   ])('of other packages: the conformance tester must not import %s', (specifier) => {
-    const tree = planted({
+    const tree = plantFiles({
       'src/a.ts': `import type { X } from '${specifier}'; import { b } from './b.js'; import 'node:util';`,
       'src/b.ts': 'export const b = 1;',
     });
@@ -383,7 +389,7 @@ describe('public surface', () => {
     '../../packages/parley/src/model/task.js',
     '../../parley/src/model/task.js',
   ])('does not include %s', (specifier) => {
-    const tree = planted({ 'a.ts': `import '${specifier}'; import type { Task } from 'parley-a2a/server';` });
+    const tree = plantFiles({ 'a.ts': `import '${specifier}'; import type { Task } from 'parley-a2a/server';` });
     expect(problems(privateImports(tree, { library: 'parley-a2a', subpaths: ['.', './server'] }))).toEqual([
       `a.ts: ${specifier} is not public`,
     ]);
@@ -406,7 +412,7 @@ describe('public surface', () => {
   );
 
   it('shows which import brings Node in', () => {
-    const tree = planted({
+    const tree = plantFiles({
       'exports/server.ts': "export * from '../server/a.js'; import type { B } from '../server/b.js';",
       'server/a.ts': "import { readFile } from 'fs'; import './c.js';",
       'server/b.ts': "import 'node:os';",
@@ -421,7 +427,7 @@ describe('public surface', () => {
 
 describe('repository', () => {
   it('names no machine and no registry', () => {
-    expect(told(machineTraces(repositoryFiles(root)))).toEqual([]);
+    expect(printViolations(machineTraces(repositoryFiles(root)))).toEqual([]);
   });
 
   it.each([
@@ -446,7 +452,7 @@ describe('repository', () => {
 
 describe('plain words', () => {
   it('hold in every comment and document', { timeout: 120_000 }, () => {
-    expect(told(proseViolations(repositoryFiles(root)))).toEqual([]);
+    expect(printViolations(proseViolations(repositoryFiles(root)))).toEqual([]);
   });
 
   it.each(REFUSED_COMMENTS)('refuse the comment %j', (text, problem) => {

@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 
 /** Documents as if they had just been fetched. */
-function cached(documents: Readonly<Record<string, object>>): CardCache {
+function cacheOf(documents: Readonly<Record<string, object>>): CardCache {
   return {
     get: (key) => {
       // A client with a `fetch` of its own adds the name of that function.
@@ -36,10 +36,10 @@ const catalogOf = (url: string) => ({
 
 describe('a url that the caller did not name', () => {
   const foundCard = (options: ConnectOptions = {}) =>
-    connect(PUBLIC, { cardCache: cached({ [`${PUBLIC}${CARD}`]: stub.card() }), ...options });
+    connect(PUBLIC, { cardCache: cacheOf({ [`${PUBLIC}${CARD}`]: stub.card() }), ...options });
   const foundCatalog = (options: ConnectOptions = {}) =>
     connect(`${PUBLIC}/catalog.json#one`, {
-      cardCache: cached({ [`${PUBLIC}/catalog.json`]: catalogOf(`${stub.url}${CARD}`) }),
+      cardCache: cacheOf({ [`${PUBLIC}/catalog.json`]: catalogOf(`${stub.url}${CARD}`) }),
       ...options,
     });
 
@@ -66,7 +66,7 @@ describe('a url that the caller did not name', () => {
   it('is called if the caller named a private address already', async () => {
     const elsewhere = { ...stub.card(), supportedInterfaces: stub.card({}).supportedInterfaces };
     const other = stub.url.replace('127.0.0.1', '127.0.0.2');
-    const client = await connect(other, { cardCache: cached({ [`${other}${CARD}`]: elsewhere }) });
+    const client = await connect(other, { cardCache: cacheOf({ [`${other}${CARD}`]: elsewhere }) });
     expect(await client.getTask('t1')).toEqual(task());
   });
 });

@@ -3,7 +3,7 @@ import { grpcTransport } from '../../packages/grpc/src/index.js';
 import { hostOf, originOf } from '../../packages/parley/src/client/credential-guard.js';
 import { type CardCache, type ConnectOptions, connect } from '../../packages/parley/src/exports/client.js';
 import { bearerToken } from '../../packages/parley/src/exports/credentials.js';
-import { planted } from '../../packages/parley/test/planted-secrets.js';
+import { plantSecret } from '../../packages/parley/test/planted-secrets.js';
 import { StubAgent } from '../client/stub-agent.js';
 import { GrpcStub, taskBytes } from '../client/stub-grpc.js';
 
@@ -11,11 +11,11 @@ import { GrpcStub, taskBytes } from '../client/stub-grpc.js';
 const PUBLIC = 'http://93.184.216.34';
 const CARD = '/.well-known/agent-card.json';
 const TASK = { id: 't1', contextId: 'c1', status: { state: 'TASK_STATE_COMPLETED' as const } };
-const TOKEN = planted('grpc-address');
+const TOKEN = plantSecret('grpc-address');
 
-const answering = () => GrpcStub.start({ unary: () => taskBytes(TASK) });
+const startAnswering = () => GrpcStub.start({ unary: () => taskBytes(TASK) });
 
-function cached(card: object): CardCache {
+function cacheOf(card: object): CardCache {
   const text = JSON.stringify(card);
   return {
     get: (url) => (url === `${PUBLIC}${CARD}` ? { text, freshUntil: Number.POSITIVE_INFINITY } : undefined),
@@ -24,7 +24,7 @@ function cached(card: object): CardCache {
 }
 
 function fromPublicCard(stub: GrpcStub, url: string, options: ConnectOptions = {}) {
-  return connect(PUBLIC, { cardCache: cached(stub.card({}, url)), bindings: [grpcTransport()], ...options });
+  return connect(PUBLIC, { cardCache: cacheOf(stub.card({}, url)), bindings: [grpcTransport()], ...options });
 }
 
 it.each([
@@ -41,7 +41,7 @@ it.each([
   (port: string) => `https://10.0.0.1:${port}`,
   () => '93.184.216.35:22',
 ])('a public card cannot lead to a private address or to another protocol (%#)', async (place) => {
-  await using stub = await answering();
+  await using stub = await startAnswering();
   const client = await fromPublicCard(stub, place(stub.address.split(':')[1] ?? ''));
   await expect(client.getTask('t1')).rejects.toThrow(
     /is not called: its address is not public, and the caller did not name it/,
@@ -52,13 +52,13 @@ it.each([
 it.each(['unix:/run/docker.sock', 'dns://127.0.0.1/agent.example:443', 'http://agent.example/path'])(
   'a card cannot name %s',
   async (url) => {
-    await using stub = await answering();
+    await using stub = await startAnswering();
     await expect(fromPublicCard(stub, url)).rejects.toMatchObject({ code: 'UNSUPPORTED_OPERATION' });
   },
 );
 
 it('a trusted host is called on every port, with credentials', async () => {
-  await using stub = await answering();
+  await using stub = await startAnswering();
   for (const trusted of ['http://127.0.0.1:1', 'localhost:50051']) {
     const client = await fromPublicCard(stub, stub.address, {
       trustedOrigins: [trusted],
@@ -75,7 +75,7 @@ it('a trusted host is called on every port, with credentials', async () => {
 });
 
 it('another host gets no credentials, and without TLS no call', async () => {
-  await using stub = await answering();
+  await using stub = await startAnswering();
   const elsewhere = stub.address.replace('127.0.0.1', '0.0.0.0');
   const urls = [elsewhere, `http://${elsewhere}`];
   for (const url of urls) {

@@ -29,7 +29,7 @@ async function peerOf(answer: string, again = '') {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     /** Resolves when the other side has closed every connection. */
-    left: () => Promise.all([...sockets].map((socket) => socket.destroyed || closing(socket))),
+    left: () => Promise.all([...sockets].map((socket) => socket.destroyed || waitForClose(socket))),
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
@@ -37,7 +37,7 @@ async function peerOf(answer: string, again = '') {
   };
 }
 
-const closing = (socket: Socket) => new Promise<void>((resolve) => socket.once('close', () => resolve()));
+const waitForClose = (socket: Socket) => new Promise<void>((resolve) => socket.once('close', () => resolve()));
 
 const MEBIBYTE = 'x'.repeat(1024 * 1024);
 const HOSTILE: Readonly<Record<string, readonly [answer: string, again?: string]>> = {

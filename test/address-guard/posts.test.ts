@@ -6,7 +6,7 @@ import { checkedPosts } from '../../packages/parley/src/adapters/node/checked-po
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
 import { Destinations } from '../../packages/parley/src/net/destinations.js';
 
-async function served(listener: RequestListener) {
+async function serveListener(listener: RequestListener) {
   const server = createServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -34,7 +34,7 @@ function postsTo(allow: readonly string[]) {
 it('a post brings its headers and body over one connection, and gets status and Retry-After', async () => {
   const seen: { readonly headers: IncomingMessage['headers']; readonly body: string; readonly path?: string }[] = [];
   const ports = new Set<number | undefined>();
-  await using server = await served(async (request, response) => {
+  await using server = await serveListener(async (request, response) => {
     ports.add(request.socket.remotePort);
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -57,7 +57,7 @@ it('a post brings its headers and body over one connection, and gets status and 
 
 it('a post is not sent to a private address, not by a name, and not by another scheme', async () => {
   let requests = 0;
-  await using server = await served((_, response) => {
+  await using server = await serveListener((_, response) => {
     requests += 1;
     response.end();
   });
@@ -80,7 +80,7 @@ it('a post is not sent to a private address, not by a name, and not by another s
 });
 
 it('an answer that is too long, or cut off, still has its status', async () => {
-  await using server = await served((request, response) => {
+  await using server = await serveListener((request, response) => {
     response.writeHead(202);
     if (request.url === '/cut') response.write('some', () => response.destroy());
     else response.write(Buffer.alloc(200_000));
@@ -92,7 +92,7 @@ it('an answer that is too long, or cut off, still has its status', async () => {
 });
 
 it('a post that is aborted, or has a header with a line break, gets no answer', async () => {
-  await using server = await served(() => {});
+  await using server = await serveListener(() => {});
   const { post } = postsTo(['127.0.0.1']);
   const url = `http://127.0.0.1:${server.port}/`;
   const call = post(url);

@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 
 /** 127.0.0.2 and 127.0.0.3 stand for public addresses. */
-const guarded = (options: Partial<GuardedFetchOptions> & { readonly ca?: string } = {}) =>
+const createGuardedFetch = (options: Partial<GuardedFetchOptions> & { readonly ca?: string } = {}) =>
   guardedFetch({
     clock: systemClock,
     allow: ['127.0.0.2', '127.0.0.3'],
@@ -40,7 +40,7 @@ describe('redirects of a GET', () => {
   it.each([1, 2, 3])('to an address that is not allowed are refused at hop %d', async (hops) => {
     for (const host of ['127.0.0.1', 'localhost', '[::1]', '2130706433']) {
       redirectAfter(hops, at(host, '/secret'));
-      await expect(guarded()(at('127.0.0.2', '/1'), {})).rejects.toThrow('is not called');
+      await expect(createGuardedFetch()(at('127.0.0.2', '/1'), {})).rejects.toThrow('is not called');
     }
     expect(new Set(listener.connections)).toEqual(new Set(['127.0.0.2']));
     expect(listener.requests.map(({ path }) => path)).not.toContain('/secret');
@@ -48,26 +48,26 @@ describe('redirects of a GET', () => {
 
   it.each([301, 302, 303, 307, 308])('of status %d are followed at most three times', async (status) => {
     redirectAfter(3, '/end', status);
-    expect(await (await guarded()(at('127.0.0.2', '/1'), {})).text()).toBe('end');
+    expect(await (await createGuardedFetch()(at('127.0.0.2', '/1'), {})).text()).toBe('end');
     redirectAfter(4, '/end', status);
-    await expect(guarded()(at('127.0.0.2', '/1'), {})).rejects.toThrow('redirects more than 3 times');
+    await expect(createGuardedFetch()(at('127.0.0.2', '/1'), {})).rejects.toThrow('redirects more than 3 times');
   });
 
   it.each(['file:///etc/passwd', 'javascript:1', '//user:pass@127.0.0.2/', 'http://'])(
     'to %s are refused',
     async (target) => {
       redirectAfter(1, target);
-      await expect(guarded()(at('127.0.0.2', '/1'), {})).rejects.toThrow(/not called|not sent/);
+      await expect(createGuardedFetch()(at('127.0.0.2', '/1'), {})).rejects.toThrow(/not called|not sent/);
     },
   );
 
   it('carry no credential to another origin, and keep all headers at the same one', async () => {
     const headers = { authorization: 'Bearer t', cookie: 'a=b', 'x-api-key': 'k', accept: 'application/json' };
     redirectAfter(1, '/end');
-    await guarded()(at('127.0.0.2', '/1'), { headers });
+    await createGuardedFetch()(at('127.0.0.2', '/1'), { headers });
     expect(listener.requests.at(-1)?.headers).toMatchObject(headers);
     redirectAfter(1, at('127.0.0.3', '/end'));
-    await guarded()(at('127.0.0.2', '/1'), { headers });
+    await createGuardedFetch()(at('127.0.0.2', '/1'), { headers });
     const last = listener.requests.at(-1)?.headers;
     expect(last).toMatchObject({ accept: 'application/json', host: `127.0.0.3:${listener.port}` });
     expect(JSON.stringify(last)).not.toMatch(/Bearer|a=b|api-key/);
@@ -79,7 +79,7 @@ describe('redirects of a GET', () => {
       if (next === undefined) response.end('end');
       else response.writeHead(302, { location: next }).end();
     };
-    await guarded()(at('127.0.0.2', '/1'), { headers: { authorization: 'Bearer t' } });
+    await createGuardedFetch()(at('127.0.0.2', '/1'), { headers: { authorization: 'Bearer t' } });
     expect(listener.requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer t', undefined, undefined]);
   });
 
@@ -87,28 +87,35 @@ describe('redirects of a GET', () => {
     const authority = makeAuthority('guard');
     await using secure = await WatchedListener.open(authority.server());
     secure.answer = (_, response) => response.writeHead(302, { location: at('127.0.0.1') }).end();
-    const call = guarded({ allow: ['127.0.0.1'], ca: authority.ca })(`https://127.0.0.1:${secure.port}/`, {});
+    const call = createGuardedFetch({ allow: ['127.0.0.1'], ca: authority.ca })(
+      `https://127.0.0.1:${secure.port}/`,
+      {},
+    );
     await expect(call).rejects.toThrow('redirects to plain http');
     expect(listener.connections).toEqual([]);
   });
 
   it('are returned or refused if the caller says so', async () => {
     redirectAfter(1, '/end');
-    expect((await guarded()(at('127.0.0.2', '/1'), { redirect: 'manual' })).status).toBe(302);
-    await expect(guarded()(at('127.0.0.2', '/1'), { redirect: 'error' })).rejects.toThrow('it redirects');
+    expect((await createGuardedFetch()(at('127.0.0.2', '/1'), { redirect: 'manual' })).status).toBe(302);
+    await expect(createGuardedFetch()(at('127.0.0.2', '/1'), { redirect: 'error' })).rejects.toThrow('it redirects');
   });
 });
 
 it.each(['POST', 'PUT', 'DELETE', 'post'])('a redirect of %s is not followed', async (method) => {
   redirectAfter(1, '/end', 307);
-  const answer = await guarded()(at('127.0.0.2', '/1'), { method, body: 'event' });
+  const answer = await createGuardedFetch()(at('127.0.0.2', '/1'), { method, body: 'event' });
   expect(answer.status).toBe(307);
   expect(listener.requests).toHaveLength(1);
 });
 
 it('a request has its method, headers and body, and no header of the connection', async () => {
   const headers = { 'content-type': 'text/plain', host: 'evil.example', 'transfer-encoding': 'chunked', te: 'x' };
-  const answer = await guarded()(at('127.0.0.2', '/hook?a=b'), { method: 'POST', headers, body: 'événement' });
+  const answer = await createGuardedFetch()(at('127.0.0.2', '/hook?a=b'), {
+    method: 'POST',
+    headers,
+    body: 'événement',
+  });
   expect(await answer.text()).toBe('ok');
   expect(listener.requests).toMatchObject([
     { method: 'POST', path: '/hook?a=b', body: 'événement', headers: { 'content-type': 'text/plain' } },
@@ -120,7 +127,7 @@ it('a request has its method, headers and body, and no header of the connection'
 });
 
 it('a connection is used again once its answer is read', async () => {
-  const send = guarded();
+  const send = createGuardedFetch();
   for (let count = 0; count < 3; count++) await (await send(at('127.0.0.2'), { method: 'POST', body: 'x' })).text();
   expect(listener.connections).toHaveLength(1);
 });
@@ -132,9 +139,9 @@ describe('limits of an answer', () => {
         if (declared) response.setHeader('content-length', '1000');
         response.end('x'.repeat(1000));
       };
-      const answer = await guarded({ bytes: 999 })(at('127.0.0.2'), {});
+      const answer = await createGuardedFetch({ bytes: 999 })(at('127.0.0.2'), {});
       await expect(answer.text()).rejects.toThrow('too long');
-      expect(await (await guarded({ bytes: 1000 })(at('127.0.0.2'), {})).text()).toHaveLength(1000);
+      expect(await (await createGuardedFetch({ bytes: 1000 })(at('127.0.0.2'), {})).text()).toHaveLength(1000);
     }
   });
 
@@ -146,7 +153,7 @@ describe('limits of an answer', () => {
         resolve();
       };
     });
-    const call = guarded({ clock, ms: 5_000 })(at('127.0.0.2'), {});
+    const call = createGuardedFetch({ clock, ms: 5_000 })(at('127.0.0.2'), {});
     const outcome = part === 'head' ? call : call.then((answer) => answer.text());
     const refusal = expect(outcome).rejects.toThrow('No answer in time');
     await arrived;
@@ -158,8 +165,8 @@ describe('limits of an answer', () => {
   it('follow the signal of the caller', async () => {
     const end = new AbortController();
     listener.answer = () => end.abort(new Error('enough'));
-    await expect(guarded()(at('127.0.0.2'), { signal: end.signal })).rejects.toThrow('enough');
-    await expect(guarded()(at('127.0.0.2'), { signal: end.signal })).rejects.toThrow('enough');
+    await expect(createGuardedFetch()(at('127.0.0.2'), { signal: end.signal })).rejects.toThrow('enough');
+    await expect(createGuardedFetch()(at('127.0.0.2'), { signal: end.signal })).rejects.toThrow('enough');
   });
 });
 

@@ -149,7 +149,7 @@ beforeEach(() => {
   listener.answer = (_, response) => void response.end('ok');
 });
 
-const guarded = (allow: readonly string[] = [], more: { readonly only?: readonly string[] } = {}) =>
+const createGuardedFetch = (allow: readonly string[] = [], more: { readonly only?: readonly string[] } = {}) =>
   guardedFetch({ clock: systemClock, allow, ...more, connections: checkedConnections({ lookup: dns.lookup }) });
 
 describe('an address that is not public', () => {
@@ -159,7 +159,7 @@ describe('an address that is not public', () => {
       for (const method of ['GET', 'POST'])
         for (const scheme of ['http', 'HTTPS']) {
           const url = `${scheme}://${host}:${listener.port}/`;
-          await expect(guarded()(url, { method })).rejects.toBeInstanceOf(RefusedAddressError);
+          await expect(createGuardedFetch()(url, { method })).rejects.toBeInstanceOf(RefusedAddressError);
         }
       expect(listener.connections).toEqual([]);
     },
@@ -167,12 +167,14 @@ describe('an address that is not public', () => {
 
   it('is not called if the answer of DNS changes after a check', async () => {
     expect(await dns.lookup('rebound.test')).toEqual([{ address: '93.184.216.34', family: 4 }]);
-    await expect(guarded()(`http://rebound.test:${listener.port}/`, {})).rejects.toBeInstanceOf(RefusedAddressError);
+    await expect(createGuardedFetch()(`http://rebound.test:${listener.port}/`, {})).rejects.toBeInstanceOf(
+      RefusedAddressError,
+    );
     expect(listener.connections).toEqual([]);
   });
 
   it('is not called if the answer of DNS changes after the lookup', async () => {
-    const answer = await guarded(['127.0.0.2'])(`http://pinned.test:${listener.port}/`, {});
+    const answer = await createGuardedFetch(['127.0.0.2'])(`http://pinned.test:${listener.port}/`, {});
     expect(await answer.text()).toBe('ok');
     expect(listener.connections).toEqual(['127.0.0.2']);
   });
@@ -180,18 +182,18 @@ describe('an address that is not public', () => {
   it.each(['file:///etc/passwd', 'ftp://127.0.0.1/', 'data:,x', 'gopher://127.0.0.1/', 'no url', 'http://', ''])(
     'is not called as %s',
     async (url) => {
-      await expect(guarded(['127.0.0.1'])(url, {})).rejects.toBeInstanceOf(RefusedAddressError);
+      await expect(createGuardedFetch(['127.0.0.1'])(url, {})).rejects.toBeInstanceOf(RefusedAddressError);
     },
   );
 
   it.each([22, 25, 110, 6000, 6667, 10080])('is not called at port %d, even if it is public', async (port) => {
-    await expect(guarded()(`http://93.184.216.34:${port}/`, {})).rejects.toThrow('is not called');
-    await expect(guarded()(`http://public.test:${port}/`, {})).rejects.toThrow('is not called');
+    await expect(createGuardedFetch()(`http://93.184.216.34:${port}/`, {})).rejects.toThrow('is not called');
+    await expect(createGuardedFetch()(`http://public.test:${port}/`, {})).rejects.toThrow('is not called');
   });
 
   it('is named by no error, nor is a secret in the url', async () => {
     const url = `http://private.test:${listener.port}/hook?token=s3cret`;
-    const error = await guarded()(url, {}).catch((reason: Error) => reason);
+    const error = await createGuardedFetch()(url, {}).catch((reason: Error) => reason);
     expect(String(error)).toContain('private.test');
     expect(String(error)).not.toMatch(/10\.0\.0\.1|s3cret|hook/);
   });
@@ -213,7 +215,7 @@ describe('allowed destinations', () => {
     [['*.test'], 'loopback.test'],
   ])('%j: %s is called', async (allow, host) => {
     for (const port of ['', `:${listener.port}`]) {
-      const answer = await guarded(
+      const answer = await createGuardedFetch(
         allow.map((entry) => (entry.includes('::') && !entry.includes('[') ? entry : entry + port)),
       )(`http://${host}:${listener.port}/`, {});
       expect(await answer.text()).toBe('ok');
@@ -232,25 +234,25 @@ describe('allowed destinations', () => {
     [['0.0.0.0/0'], '[fd00::1]'],
     [['10.0.0.1'], 'private-last.test'],
   ])('%j: %s is not called', async (allow, host) => {
-    const call = guarded(allow)(`http://${host}:${listener.port}/`, {});
+    const call = createGuardedFetch(allow)(`http://${host}:${listener.port}/`, {});
     await expect(call).rejects.toBeInstanceOf(RefusedAddressError);
     expect(listener.connections).toEqual([]);
   });
 
   it('may be the only ones', async () => {
-    const only = guarded(['127.0.0.1', '127.0.0.2'], { only: ['127.0.0.1'] });
+    const only = createGuardedFetch(['127.0.0.1', '127.0.0.2'], { only: ['127.0.0.1'] });
     expect((await only(`http://127.0.0.1:${listener.port}/`, {})).status).toBe(200);
     await expect(only(`http://127.0.0.2:${listener.port}/`, {})).rejects.toThrow('is not called');
     await expect(only('http://93.184.216.34/', {})).rejects.toThrow('is not called');
-    const closed = guarded([], { only: ['127.0.0.1'] });
+    const closed = createGuardedFetch([], { only: ['127.0.0.1'] });
     await expect(closed(`http://127.0.0.1:${listener.port}/`, {})).rejects.toThrow('is not called');
   });
 
   it.each(['http://a.example', 'a b', '10.0.0.0/33', 'a.example/8', '127.1', '0x7f000001', '[::1', '*', 'a*.b', ''])(
     '%j is refused by name',
     (entry) => {
-      expect(() => guarded(['a.example', entry])).toThrow(`"${entry}"`);
-      expect(() => guarded([], { only: [entry] })).toThrow(`"${entry}"`);
+      expect(() => createGuardedFetch(['a.example', entry])).toThrow(`"${entry}"`);
+      expect(() => createGuardedFetch([], { only: [entry] })).toThrow(`"${entry}"`);
     },
   );
 });

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { Agents, executor, taskOf } from './world.js';
 
 /** An agent that forwards its message to another agent, and answers with the text of its answer. */
-const delegating = (url: () => string) =>
+const delegateTo = (url: () => string) =>
   executor(async (context, events) => {
     const answer = await context.callAgent(url(), context.text);
     await events.artifact(textOf(answer.task !== undefined ? answer.task : answer.message));
@@ -20,7 +20,7 @@ describe('a call of another agent', () => {
   it('gives its task', async () => {
     await using agents = new Agents();
     const callee = await agents.listen(echo);
-    const { client } = await agents.listen(delegating(() => callee.url));
+    const { client } = await agents.listen(delegateTo(() => callee.url));
     const task = taskOf(await client.ask('hello'));
     expect(task.status.state).toBe('TASK_STATE_COMPLETED');
     expect(textOf(task)).toBe('echo hello');
@@ -29,14 +29,14 @@ describe('a call of another agent', () => {
   it('gives a direct message', async () => {
     await using agents = new Agents();
     const callee = await agents.listen(executor((_, events) => events.message('at once'), { replies: 'either' }));
-    const { client } = await agents.listen(delegating(() => callee.url));
+    const { client } = await agents.listen(delegateTo(() => callee.url));
     expect(textOf(taskOf(await client.ask('hello')))).toBe('at once');
   });
 
   it('calls an agent without streaming', async () => {
     await using agents = new Agents();
     const callee = await agents.listen(echo, { streaming: false });
-    const { client } = await agents.listen(delegating(() => callee.url));
+    const { client } = await agents.listen(delegateTo(() => callee.url));
     expect(textOf(taskOf(await client.ask('hello')))).toBe('echo hello');
   });
 

@@ -19,7 +19,7 @@ function endless() {
 }
 
 /** An agent that calls another agent, and answers with the fault of the call. */
-const calling = (url: () => string, options: object = {}) =>
+const callTo = (url: () => string, options: object = {}) =>
   executor(async (context, events) => {
     const said = await context.callAgent(url(), context.text, options).then(
       (answer) => textOf(answer.task !== undefined ? answer.task : answer.message),
@@ -37,7 +37,7 @@ describe('the end of a turn', () => {
     await using agents = new Agents();
     const work = endless();
     const callee = await agents.listen(work.agent, { streaming });
-    const { client } = await agents.listen(calling(() => callee.url));
+    const { client } = await agents.listen(callTo(() => callee.url));
     const stream = client.sendStreamingMessage('go');
     let id: string | undefined;
     for await (const event of stream) {
@@ -56,7 +56,7 @@ describe('the end of a turn', () => {
     const work = endless();
     const callee = await agents.listen(work.agent);
     const { client } = await agents.listen(
-      calling(() => callee.url),
+      callTo(() => callee.url),
       { limits: { turnDeadlineMs: 400 } },
     );
     expect(taskOf(await client.ask('go')).status.state).toBe('TASK_STATE_FAILED');
@@ -67,7 +67,7 @@ describe('the end of a turn', () => {
     await using agents = new Agents();
     const work = endless();
     const callee = await agents.listen(work.agent);
-    const { client } = await agents.listen(calling(() => callee.url, { timeoutMs: 300 }));
+    const { client } = await agents.listen(callTo(() => callee.url, { timeoutMs: 300 }));
     expect(textOf(taskOf(await client.ask('go')))).toBe('fault: time');
     await work.ended;
   });
@@ -77,7 +77,7 @@ describe('a callee that misbehaves', () => {
   it('is not there', async () => {
     await using agents = new Agents();
     const { client } = await agents.listen(
-      calling(() => 'http://127.0.0.1:1'),
+      callTo(() => 'http://127.0.0.1:1'),
       {},
       { resume: { attempts: 0 } },
     );
@@ -87,7 +87,7 @@ describe('a callee that misbehaves', () => {
   it('never answers', async () => {
     await using agents = new Agents();
     await using silent = await StubAgent.start(() => () => {});
-    const { client } = await agents.listen(calling(() => silent.url, { timeoutMs: 300 }));
+    const { client } = await agents.listen(callTo(() => silent.url, { timeoutMs: 300 }));
     expect(textOf(taskOf(await client.ask('go')))).toBe('fault: time');
   });
 
@@ -100,7 +100,7 @@ describe('a callee that misbehaves', () => {
       }),
     );
     const { client } = await agents.listen(
-      calling(() => callee.url),
+      callTo(() => callee.url),
       {},
       { maxBytes: 200_000 },
     );

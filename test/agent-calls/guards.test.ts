@@ -25,15 +25,15 @@ describe('the loop guard', () => {
     await using agents = new Agents();
     const urls: string[] = [];
     let runs = 0;
-    const counted = (url: () => string) => {
+    const countRuns = (url: () => string) => {
       const { execute } = callingOn(url);
       return executor((context, events) => {
         runs += 1;
         return execute(context, events);
       });
     };
-    const one = await agents.listen(counted(() => urls[1] ?? ''));
-    const two = await agents.listen(counted(() => urls[0] ?? ''));
+    const one = await agents.listen(countRuns(() => urls[1] ?? ''));
+    const two = await agents.listen(countRuns(() => urls[0] ?? ''));
     urls.push(one.url, two.url);
     expect(textOf(taskOf(await one.client.ask('go')))).toBe('fault: loop');
     expect(runs).toBe(2);
@@ -91,11 +91,11 @@ describe('the loop guard', () => {
     await using agents = new Agents();
     const callee = await agents.listen(executor((_context, events) => events.complete('done')));
     const { client } = await agents.listen(callingOn(() => callee.url));
-    const told = async (chain: object) =>
+    const askWithChain = async (chain: object) =>
       textOf(taskOf(await client.ask('go', { metadata: { [AGENT_CALLS_EXTENSION]: chain as never } })));
-    expect(await told({ depth: 99, visited: [] })).toBe('fault: depth');
-    expect(await told({ depth: 1, visited: [callee.url] })).toBe('fault: loop');
-    expect(await told({ depth: 1, visited: [] })).toBe('done');
+    expect(await askWithChain({ depth: 99, visited: [] })).toBe('fault: depth');
+    expect(await askWithChain({ depth: 1, visited: [callee.url] })).toBe('fault: loop');
+    expect(await askWithChain({ depth: 1, visited: [] })).toBe('done');
   });
 
   it('the card declares it', async () => {

@@ -45,7 +45,7 @@ describe('what goes to the callee', () => {
   it('is the traceparent of the caller, with the message and with a cancel', async () => {
     await using agents = new Agents();
     const told: string[] = [];
-    const tracing: ServerInterceptor = (call, next) => {
+    const recordTraces: ServerInterceptor = (call, next) => {
       told.push(`${call.operation} ${call.context.traceparent}`);
       return next(call);
     };
@@ -54,7 +54,7 @@ describe('what goes to the callee', () => {
         await events.working();
         await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
       }),
-      { interceptors: [tracing] },
+      { interceptors: [recordTraces] },
     );
     const { client } = await agents.listen(callingOn(() => callee.url, { timeoutMs: 2_000 }));
     const task = taskOf(await client.ask('go', { traceparent: TRACEPARENT }));
@@ -67,14 +67,14 @@ describe('what goes to the callee', () => {
   it('is the time that is left: it shrinks from call to call', async () => {
     await using agents = new Agents();
     const told: number[] = [];
-    const noting = (next: ReturnType<typeof callingOn>) =>
+    const noteChain = (next: ReturnType<typeof callingOn>) =>
       executor((context, events) => {
         const chain = context.metadata?.[AGENT_CALLS_EXTENSION] as { remainingMs: number } | undefined;
         told.push(chain?.remainingMs ?? Number.POSITIVE_INFINITY);
         return next.execute(context, events);
       });
-    const last = await agents.listen(noting(echo));
-    const middle = await agents.listen(noting(callingOn(() => last.url)));
+    const last = await agents.listen(noteChain(echo));
+    const middle = await agents.listen(noteChain(callingOn(() => last.url)));
     const first = await agents.listen(callingOn(() => middle.url, { timeoutMs: 20_000 }));
     expect(textOf(taskOf(await first.client.ask('go')))).toBe('echo go');
     const [atMiddle = 0, atLast = 0] = told;
@@ -104,14 +104,14 @@ describe.each([
   ['GRPC', () => grpcBinding({ port: 0, listed: 'public' }), () => grpcTransport({ plaintext: true })],
   [CAPNWEB_BINDING, capnwebBinding, capnwebTransport],
 ] as const)('a callee over %s', (binding, bound, transport) => {
-  const served = async (agents: Agents) => {
+  const serveCallee = async (agents: Agents) => {
     const callee = await agents.listen(echo, { bindings: [bound()] });
     const { card } = callee.client;
     const supportedInterfaces = card.supportedInterfaces.filter(({ protocolBinding }) => protocolBinding === binding);
     expect(supportedInterfaces.length).toBeGreaterThan(0);
     return { ...card, supportedInterfaces };
   };
-  const calling = (card: Awaited<ReturnType<typeof served>>) =>
+  const callTo = (card: Awaited<ReturnType<typeof serveCallee>>) =>
     executor(async (context, events) => {
       const answer = await context.callAgent(card, context.text).then(
         (found) => textOf(taskOf(found)),
@@ -123,19 +123,19 @@ describe.each([
 
   it('is called with its transport', async () => {
     await using agents = new Agents();
-    const card = await served(agents);
+    const card = await serveCallee(agents);
     const bindings = [transport()];
-    const { client } = await agents.listen(calling(card), {}, { bindings });
+    const { client } = await agents.listen(callTo(card), {}, { bindings });
     expect(textOf(taskOf(await client.ask('hi')))).toBe('echo hi');
   });
 
   it('is not called at a private address, nor without its transport', async () => {
     await using agents = new Agents();
-    const card = await served(agents);
+    const card = await serveCallee(agents);
     const bindings = [transport()];
-    const guarded = await agents.listen(calling(card), {}, { bindings, allow: [] });
+    const guarded = await agents.listen(callTo(card), {}, { bindings, allow: [] });
     expect(textOf(taskOf(await guarded.client.ask('hi')))).toMatch(/^fault: /);
-    const without = await agents.listen(calling(card));
+    const without = await agents.listen(callTo(card));
     expect(textOf(taskOf(await without.client.ask('hi')))).toBe('fault: UNSUPPORTED_OPERATION');
   });
 });
@@ -163,7 +163,7 @@ describe('the rule of addresses', () => {
 
 describe('a takeover before the callee has named its task', () => {
   /** Starts a proxy that delays the answers to messages until `release`. */
-  async function holding() {
+  async function startHoldingAgent() {
     let target = '';
     let isHeld = true;
     const arrived = Promise.withResolvers<void>();
@@ -203,7 +203,7 @@ describe('a takeover before the callee has named its task', () => {
     ['once more, if it does not', undefined, 2],
   ])('starts the callee %s', async (_, idempotency, starts) => {
     await using agents = new Agents();
-    const proxy = await holding();
+    const proxy = await startHoldingAgent();
     const ids: string[] = [];
     const noting = executor((context, events) => {
       ids.push(context.message.messageId);

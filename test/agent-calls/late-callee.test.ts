@@ -20,7 +20,7 @@ async function freePort(): Promise<number> {
 
 const waits = (agents: Agents) =>
   vi.waitFor(() => expect(agents.logger.lines.map(({ message }) => message)).toContain(WAITS), 10_000);
-const calling = (url: string) =>
+const callTo = (url: string) =>
   executor(
     async (context, events) => {
       const answer = taskOf(await context.callAgent(url, 'go'));
@@ -33,7 +33,7 @@ describe.concurrent('a callee that cannot be reached yet', () => {
   it('is called once it can be, and the log says so', async () => {
     await using agents = new Agents();
     const port = await freePort();
-    const { client } = await agents.listen(calling(`http://127.0.0.1:${port}`), {}, QUICK);
+    const { client } = await agents.listen(callTo(`http://127.0.0.1:${port}`), {}, QUICK);
     const answer = client.ask('go');
     await waits(agents);
     let runs = 0;
@@ -66,12 +66,12 @@ describe.concurrent('a callee that cannot be reached yet', () => {
       { resumable: true },
     );
     const firstCallee = await agents.listen(callee, options);
-    const firstCaller = await agents.listen(calling(url), { storage: ofCaller }, QUICK);
+    const firstCaller = await agents.listen(callTo(url), { storage: ofCaller }, QUICK);
     await firstCaller.client.sendMessage({ message: 'go', configuration: { returnImmediately: true } });
     await begun.promise;
     await firstCaller.server.close({ graceMs: 0 });
     await firstCallee.server.close({ graceMs: 0 });
-    const { client } = await agents.listen(calling(url), { storage: ofCaller }, QUICK);
+    const { client } = await agents.listen(callTo(url), { storage: ofCaller }, QUICK);
     const [task] = (await client.listTasks()).tasks;
     const done = client.waitFor(task?.id ?? '');
     await waits(agents);
@@ -89,7 +89,7 @@ describe.concurrent('a callee that cannot be reached yet', () => {
     const options = { port, idempotency: { anonymous: true } };
     const first = await agents.listen(callee, options);
     const { client } = await agents.listen(
-      calling(`http://127.0.0.1:${port}`),
+      callTo(`http://127.0.0.1:${port}`),
       {},
       {
         ...QUICK,

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { Agents, executor, taskOf } from './world.js';
 
 /** An agent that maps the task of another agent into its own. */
-const relaying = (url: () => string, more: Partial<AgentExecutor> = {}) =>
+const relayTo = (url: () => string, more: Partial<AgentExecutor> = {}) =>
   executor(async (context, events) => {
     const answer = await context.callAgent(url(), context.message, { into: events });
     if (answer.task !== undefined && answer.task.status.state === 'TASK_STATE_COMPLETED') await events.complete();
@@ -26,7 +26,7 @@ describe('the events of a callee in the task of its caller', () => {
       }),
       { name: 'Callee' },
     );
-    const { client } = await agents.listen(relaying(() => callee.url));
+    const { client } = await agents.listen(relayTo(() => callee.url));
     const seen: StreamResponse[] = [];
     for await (const event of client.sendStreamingMessage('go')) seen.push(event);
     expect(textsOf(seen)).toEqual(['on it', 'done']);
@@ -61,7 +61,7 @@ describe('the events of a callee in the task of its caller', () => {
         await events.complete();
       }),
     );
-    const { client } = await agents.listen(relaying(() => callee.url));
+    const { client } = await agents.listen(relayTo(() => callee.url));
     const asked = taskOf(await client.ask('a car'));
     expect(asked.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
     expect(asked.status.message && textOf(asked.status.message)).toBe('Which color?');
@@ -81,7 +81,7 @@ describe('the events of a callee in the task of its caller', () => {
         await events.complete();
       }),
     );
-    const { client } = await agents.listen(relaying(() => callee.url));
+    const { client } = await agents.listen(relayTo(() => callee.url));
     const texts: string[] = [];
     for await (const event of client.sendStreamingMessage('go')) {
       texts.push(...textsOf([event]));

@@ -15,7 +15,7 @@ afterEach(async () => {
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** A real server with an agent, and its url. */
-async function served(
+async function serveAgent(
   execute: AgentExecutor['execute'] | AgentExecutor,
   options: { readonly streaming?: boolean } = {},
 ): Promise<string> {
@@ -51,7 +51,7 @@ function callsTool(input: object) {
 }
 
 /** Books after a question. */
-const asking: AgentExecutor['execute'] = async ({ text: said, task, history }, events) => {
+const askForDay: AgentExecutor['execute'] = async ({ text: said, task, history }, events) => {
   if (history.length === 0) return events.inputRequired('Which day?');
   await events.artifact(`Booked: ${said}`, { name: 'booking' });
   await events.artifact({ data: { seat: 3 } });
@@ -62,7 +62,7 @@ const asking: AgentExecutor['execute'] = async ({ text: said, task, history }, e
 describe('an agent as a tool', () => {
   it('answers the model, which learns of the agent by its card', async () => {
     const model = callsTool({ message: 'Book', data: { to: 'Rome' } });
-    const url = await served(({ message }, events) => events.complete(`Got ${JSON.stringify(message.parts)}`));
+    const url = await serveAgent(({ message }, events) => events.complete(`Got ${JSON.stringify(message.parts)}`));
     const travel = await a2aTool(url);
     const result = await generateText({ model, prompt: 'go', tools: { travel }, stopWhen: isStepCount(2) });
     expect(result.text).toBe('Done');
@@ -76,7 +76,7 @@ describe('an agent as a tool', () => {
   });
 
   it('lets the model answer a question of the agent', async () => {
-    const travel = await a2aTool(await connect(await served(asking)), { description: 'Books.' });
+    const travel = await a2aTool(await connect(await serveAgent(askForDay)), { description: 'Books.' });
     const run = async (input: object) => {
       const model = callsTool(input);
       const { steps } = await generateText({ model, prompt: 'go', tools: { travel }, stopWhen: isStepCount(2) });
@@ -93,7 +93,7 @@ describe('an agent as a tool', () => {
   });
 
   it('shows the answer while it grows, and cuts it off', async () => {
-    const url = await served(async (_, events) => {
+    const url = await serveAgent(async (_, events) => {
       const id = await events.artifact('a'.repeat(600));
       await events.flush();
       await events.append(id, 'b'.repeat(600));
@@ -116,7 +116,7 @@ describe('an agent as a tool', () => {
   });
 
   it('a task that fails is an answer', async () => {
-    const travel = await a2aTool(await served((_, events) => events.fail('No seats')));
+    const travel = await a2aTool(await serveAgent((_, events) => events.fail('No seats')));
     const model = callsTool({ message: 'Book' });
     const { steps } = await generateText({ model, prompt: 'go', tools: { travel }, stopWhen: isStepCount(2) });
     expect(steps[0]?.toolResults[0]?.output).toMatchObject({ state: 'TASK_STATE_FAILED', text: 'No seats' });
@@ -130,7 +130,7 @@ describe('an agent as a tool', () => {
       await events.complete('Booked');
     };
     const configuration = { returnImmediately: true };
-    const client = await connect(await served(working, { streaming: false }), {
+    const client = await connect(await serveAgent(working, { streaming: false }), {
       interceptors: [
         (call, next) => {
           if (call.operation === 'getTask') done.resolve();
@@ -147,8 +147,8 @@ describe('an agent as a tool', () => {
   });
 
   it('an abort cancels the task', async () => {
-    const { agent, begun, ended } = stuck();
-    const travel = await a2aTool(await served(agent));
+    const { agent, begun, ended } = createStuckAgent();
+    const travel = await a2aTool(await serveAgent(agent));
     const controller = new AbortController();
     const running = generateText({
       model: callsTool({ message: 'Book' }),
@@ -165,7 +165,7 @@ describe('an agent as a tool', () => {
 });
 
 /** An agent that works until it is canceled. */
-function stuck() {
+function createStuckAgent() {
   const begun = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
   const agent: AgentExecutor = {
@@ -182,7 +182,7 @@ function stuck() {
 
 describe('an agent as a language model', () => {
   it('streams its text by deltas, with files and data', async () => {
-    const url = await served(async (_, events) => {
+    const url = await serveAgent(async (_, events) => {
       const id = await events.artifact('Hel');
       await events.append(id, 'lo');
       await events.artifact({ raw: 'AQI=', mediaType: 'image/png' });
@@ -203,9 +203,9 @@ describe('an agent as a language model', () => {
   it('remembers by its context, and goes on with a task that asks', async () => {
     const contexts: RequestContext[] = [];
     const model = a2aLanguageModel(
-      await served((context, events) => {
+      await serveAgent((context, events) => {
         contexts.push(context);
-        return asking(context, events);
+        return askForDay(context, events);
       }),
     );
     const messages: ModelMessage[] = [
@@ -230,7 +230,7 @@ describe('an agent as a language model', () => {
 
   it('sends earlier messages as text to a new context, and files as they are', async () => {
     let parts: unknown;
-    const url = await served(({ message }, events) => {
+    const url = await serveAgent(({ message }, events) => {
       parts = message.parts;
       return events.complete('ok');
     });
@@ -267,7 +267,7 @@ describe('an agent as a language model', () => {
     ];
     const inner = new MockLanguageModelV4({ doStream: step(thinking, text(['Half']), finish('length')) });
     const shows = { reasoning: 'always', cutOff: 'completed' } as const;
-    const url = await served(streamTextAgent({ model: inner, shows }));
+    const url = await serveAgent(streamTextAgent({ model: inner, shows }));
     const result = await generateText({ model: a2aLanguageModel(url), prompt: 'hi' });
     expect(result.finishReason).toBe('length');
     expect(result.totalUsage).toMatchObject({ inputTokens: 3, outputTokens: 7 });
@@ -276,7 +276,7 @@ describe('an agent as a language model', () => {
   });
 
   it.each(['fail', 'reject'] as const)('%s of a task is an error with the text of the agent', async (end) => {
-    const model = a2aLanguageModel(await served((_, events) => events[end]('No seats')));
+    const model = a2aLanguageModel(await serveAgent((_, events) => events[end]('No seats')));
     await expect(generateText({ model, prompt: 'hi', maxRetries: 0 })).rejects.toThrow('No seats');
     const errors: unknown[] = [];
     const result = streamText({ model, prompt: 'hi', onError: ({ error }) => void errors.push(error) });
@@ -285,14 +285,14 @@ describe('an agent as a language model', () => {
   });
 
   it('an agent that is away is an error', async () => {
-    const url = await served((_, events) => events.complete());
+    const url = await serveAgent((_, events) => events.complete());
     for (const close of closers.splice(0)) await close();
     await expect(generateText({ model: a2aLanguageModel(url), prompt: 'hi', maxRetries: 0 })).rejects.toThrow();
   });
 
   it.each(['generateText', 'streamText'] as const)('an abort of %s cancels the task', async (name) => {
-    const { agent, begun, ended } = stuck();
-    const model = a2aLanguageModel(await served(agent));
+    const { agent, begun, ended } = createStuckAgent();
+    const model = a2aLanguageModel(await serveAgent(agent));
     const controller = new AbortController();
     const options = { model, prompt: 'hi', abortSignal: controller.signal, maxRetries: 0 };
     const running =

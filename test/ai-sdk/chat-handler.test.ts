@@ -139,12 +139,12 @@ describe('the endpoint of a chat', () => {
 
   it('tells an answer again if it has just ended, because the browser may have gone away before', async () => {
     const { send, handler } = await endpoint();
-    const resumed = () => handler(new Request(`${API}/chat/stream`));
-    expect((await resumed()).status).toBe(204);
+    const resumeChat = () => handler(new Request(`${API}/chat/stream`));
+    expect((await resumeChat()).status).toBe(204);
     const first = await (await send({ id: 'chat', messages: [USER] })).text();
-    expect(await (await resumed()).text()).toBe(first);
+    expect(await (await resumeChat()).text()).toBe(first);
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 31_000 });
-    expect((await resumed()).status).toBe(204);
+    expect((await resumeChat()).status).toBe(204);
   });
 
   it('tells the log about errors, and the browser nothing of them', async () => {

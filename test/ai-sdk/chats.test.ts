@@ -37,7 +37,7 @@ class Chat extends AbstractChat<A2AChatMessage> {
 
 type Agent = NonNullable<AgentOptions['agent']>;
 
-async function served(agent: Agent, options: { readonly streaming?: boolean } = {}): Promise<string> {
+async function serveAgent(agent: Agent, options: { readonly streaming?: boolean } = {}): Promise<string> {
   const logger = { debug() {}, info() {}, warn() {}, error() {} };
   const server = createA2AServer({ name: 'Agent', agent, logger, ...options });
   closers.push(() => server.close({ graceMs: 0 }));
@@ -59,7 +59,7 @@ const WAYS = {
 
 describe.each(Object.entries(WAYS))('a chat %s', (name, way) => {
   async function page(agent: Agent, options: { readonly streaming?: boolean } = {}) {
-    const url = await served(agent, options);
+    const url = await serveAgent(agent, options);
     const transport = way(url);
     const id = crypto.randomUUID();
     const open = (messages: A2AChatMessage[] = []) =>
@@ -299,7 +299,7 @@ describe.each(Object.entries(WAYS))('a chat %s', (name, way) => {
 
 describe('a chat in the page', () => {
   it('cancels the task if the user stops it', async () => {
-    const url = await served({
+    const url = await serveAgent({
       async execute({ signal }, events) {
         await events.artifact('Working', { artifactId: 'a' });
         await new Promise((resolve) => signal.addEventListener('abort', resolve));

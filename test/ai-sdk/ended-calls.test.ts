@@ -16,19 +16,19 @@ import { finish, type ModelPart, step, text, toolCall } from './model-parts.js';
 
 type Steps = readonly Awaited<ReturnType<MockLanguageModelV4['doStream']>>[];
 
-async function served(agent: AgentExecutor) {
+async function serveAgent(agent: AgentExecutor) {
   const server = createA2AServer({ agent, logger: { debug() {}, info() {}, warn() {}, error() {} } });
   onTestFinished(() => server.close({ graceMs: 0 }));
   const client = await connect((await server.listen(0)).url);
-  const sent = async (message: Parameters<typeof client.ask>[0]): Promise<Task> => {
+  const send = async (message: Parameters<typeof client.ask>[0]): Promise<Task> => {
     const answer = await client.ask(message);
     if (answer.task === undefined) throw new Error('no task');
     return answer.task;
   };
-  return { client, sent };
+  return { client, send };
 }
 
-const asking = (doStream: Steps, tools: ToolSet | ToolRegistry) =>
+const createAgent = (doStream: Steps, tools: ToolSet | ToolRegistry) =>
   streamTextAgent({ model: new MockLanguageModelV4({ doStream: [...doStream] }), stopWhen: isStepCount(5), tools });
 
 /** The last state of each call, as the data of the task have it, and as the library reads it. */
@@ -55,7 +55,7 @@ it.each(['the AI SDK', 'a registry'])(
       of === 'a registry'
         ? new ToolRegistry([defineTool({ name: 'wait', input: schema({ type: 'object' }), run: execute })])
         : { wait: tool({ inputSchema: jsonSchema<object>({ type: 'object' }), execute }) };
-    const { client } = await served(asking([step(toolCall('c1', 'wait', {}), finish('tool-calls'))], tools));
+    const { client } = await serveAgent(createAgent([step(toolCall('c1', 'wait', {}), finish('tool-calls'))], tools));
     const { task } = (await client.sendMessage({ message: 'go', configuration: { returnImmediately: true } })) as {
       task: Task;
     };
@@ -73,16 +73,16 @@ it.each([
   ['a call without code', [finish('tool-calls')]],
 ])('a call that runs while its task fails ends as canceled: %s', async (_, end) => {
   const code = { ask: tool({ inputSchema: jsonSchema({ type: 'object' }), outputSchema: jsonSchema({}) }) };
-  const { sent } = await served(asking([step(toolCall('c1', 'ask', {}), ...end)], code));
-  const failed = await sent('go');
+  const { send } = await serveAgent(createAgent([step(toolCall('c1', 'ask', {}), ...end)], code));
+  const failed = await send('go');
   expect([failed.status.state, states(failed)]).toEqual(['TASK_STATE_FAILED', [['c1 canceled'], ['c1 canceled']]]);
 });
 
 it('a call that runs beside one with too many arguments for a question ends as canceled', async () => {
   const pay = tool({ inputSchema: jsonSchema({ type: 'object' }), needsApproval: true, execute: () => 'paid' });
   const calls = [toolCall('c1', 'pay', {}), toolCall('c2', 'pay', { text: 'x'.repeat(300_000) })];
-  const { sent } = await served(asking([step(calls, finish('tool-calls'))], { pay }));
-  const failed = await sent('go');
+  const { send } = await serveAgent(createAgent([step(calls, finish('tool-calls'))], { pay }));
+  const failed = await send('go');
   expect([failed.status.state, states(failed)]).toEqual([
     'TASK_STATE_FAILED',
     [
@@ -95,12 +95,12 @@ it('a call that runs beside one with too many arguments for a question ends as c
 it('a call that waits is no longer asked after a cancel, and the next task tells the model of its end', async () => {
   const pay = tool({ inputSchema: jsonSchema({ type: 'object' }), needsApproval: true, execute: () => 'paid' });
   const steps = [step(toolCall('c1', 'pay', {}), finish('tool-calls')), step(text(['Hello.']), finish())];
-  const { client, sent } = await served(asking(steps, { pay }));
-  const asked = await sent('go');
+  const { client, send } = await serveAgent(createAgent(steps, { pay }));
+  const asked = await send('go');
   const canceled = await client.cancelTask(asked.id);
   expect([toolApprovals(canceled), toolCalls(canceled)]).toMatchObject([[], [{ id: 'c1', state: 'canceled' }]]);
-  await expect(sent({ message: answerApprovals(asked, 'approve') })).rejects.toThrow();
-  const next = await sent({ message: { contextId: asked.contextId ?? '', parts: [{ text: 'Hello' }] } });
+  await expect(send({ message: answerApprovals(asked, 'approve') })).rejects.toThrow();
+  const next = await send({ message: { contextId: asked.contextId ?? '', parts: [{ text: 'Hello' }] } });
   expect(next.status.state).toBe('TASK_STATE_COMPLETED');
 });
 
@@ -112,15 +112,15 @@ it('a yes decides no call that the last question does not list', async () => {
     execute: (input) => paid.push(input),
   });
   const steps = [step(toolCall('c1', 'pay', {}), finish('tool-calls')), step(text(['Nothing paid.']), finish())];
-  const agent = asking(steps, { pay });
-  const { sent } = await served({
+  const agent = createAgent(steps, { pay });
+  const { send } = await serveAgent({
     ...agent,
     execute: (context, events) =>
       context.text === 'more' ? events.inputRequired('May I tell you more?') : agent.execute(context, events),
   });
-  const asked = await sent('go');
-  const other = await sent({ message: { taskId: asked.id, parts: [{ text: 'more' }] } });
-  const yes = await sent({ message: { taskId: other.id, parts: [{ text: 'yes' }] } });
+  const asked = await send('go');
+  const other = await send({ message: { taskId: asked.id, parts: [{ text: 'more' }] } });
+  const yes = await send({ message: { taskId: other.id, parts: [{ text: 'yes' }] } });
   expect([paid, yes.status.state, toolCalls(yes)]).toMatchObject([
     [],
     'TASK_STATE_COMPLETED',

@@ -22,19 +22,19 @@ afterEach(async () => {
 type Steps = readonly Awaited<ReturnType<MockLanguageModelV4['doStream']>>[];
 
 /** A real server with an agent. Two of them with one storage are two processes. */
-async function served(agent: AgentExecutor, storage?: TaskStorage) {
+async function serveAgent(agent: AgentExecutor, storage?: TaskStorage) {
   const logger = { debug() {}, info() {}, warn() {}, error() {} };
   const server = createA2AServer({ agent, logger, ...(storage && { storage }) });
   closers.push(() => server.close({ graceMs: 0 }));
   const client = await connect((await server.listen(0)).url);
-  const sent = async (message: Parameters<typeof client.ask>[0]): Promise<Task> => {
+  const send = async (message: Parameters<typeof client.ask>[0]): Promise<Task> => {
     const answer = await client.ask(message);
     if (answer.task === undefined) throw new Error('no task');
     return answer.task;
   };
-  const answered = (task: Task, decision: 'approve' | 'refuse' | readonly ToolDecision[]) =>
-    sent({ message: answerApprovals(task, decision) });
-  return { client, sent, answered };
+  const decide = (task: Task, decision: 'approve' | 'refuse' | readonly ToolDecision[]) =>
+    send({ message: answerApprovals(task, decision) });
+  return { client, send, decide };
 }
 
 /** A tool of the AI SDK that pays after an approval, and one that only looks. */
@@ -57,34 +57,35 @@ function shop() {
   return { paid, tools: { pay, look } satisfies ToolSet };
 }
 
-function asking(doStream: Steps, options: Partial<StreamTextAgentOptions> = {}) {
+function createAgent(doStream: Steps, options: Partial<StreamTextAgentOptions> = {}) {
   const model = new MockLanguageModelV4({ doStream: [...doStream] });
   return { model, agent: streamTextAgent({ model, stopWhen: isStepCount(5), ...options }) };
 }
 
 const pays = (id: string, euros: number) => toolCall(id, 'pay', { euros });
 const states = (task: Task) => toolCalls(task).map(({ id, state }) => `${id} ${state}`);
-const waiting = (task: Task) => toolApprovals(task).map(({ callId }) => callId);
-const said = ({ status }: Task) => textOf({ role: 'ROLE_AGENT', messageId: 'm', parts: status.message?.parts ?? [] });
+const waitingCalls = (task: Task) => toolApprovals(task).map(({ callId }) => callId);
+const statusText = ({ status }: Task) =>
+  textOf({ role: 'ROLE_AGENT', messageId: 'm', parts: status.message?.parts ?? [] });
 
 describe('a tool of the AI SDK that needs an approval', () => {
   it('asks in the format of all tools, and runs in another process after a yes', async () => {
     const storage = new MemoryStorage({ clock: systemClock });
     const { paid, tools } = shop();
     const calls = [toolCall('c1', 'look', {}), pays('c2', 50)];
-    const first = asking([step(text(['One moment.']), calls, finish('tool-calls'))], { tools });
-    const one = await served(first.agent, storage);
-    const asked = await one.sent('Pay it');
+    const first = createAgent([step(text(['One moment.']), calls, finish('tool-calls'))], { tools });
+    const one = await serveAgent(first.agent, storage);
+    const asked = await one.send('Pay it');
     expect(asked.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
     expect(asked.status.message?.extensions).toEqual([TOOLS_EXTENSION]);
-    expect(said(asked)).toContain('c2: pay {"euros":50}');
+    expect(statusText(asked)).toContain('c2: pay {"euros":50}');
     expect(toolApprovals(asked)).toMatchObject([{ callId: 'c2', tool: 'pay', input: { euros: 50 } }]);
     expect([states(asked), paid]).toEqual([['c1 succeeded', 'c2 requested'], []]);
     for (const close of closers.splice(0)) await close();
 
-    const second = asking([step(text(['Paid.']), finish())], { tools });
-    const two = await served(second.agent, storage);
-    const done = await two.answered(asked, 'approve');
+    const second = createAgent([step(text(['Paid.']), finish())], { tools });
+    const two = await serveAgent(second.agent, storage);
+    const done = await two.decide(asked, 'approve');
     expect([done.status.state, states(done), paid]).toEqual([
       'TASK_STATE_COMPLETED',
       ['c1 succeeded', 'c2 succeeded'],
@@ -104,12 +105,12 @@ describe('a tool of the AI SDK that needs an approval', () => {
     ['What for?', 'Another message came instead of an approval.'],
   ])('does not run after the message %s, and the model learns the reason', async (message, reason) => {
     const { paid, tools } = shop();
-    const { agent, model } = asking([step(pays('c1', 50), finish('tool-calls')), step(text(['Fine']), finish())], {
+    const { agent, model } = createAgent([step(pays('c1', 50), finish('tool-calls')), step(text(['Fine']), finish())], {
       tools,
     });
-    const { sent } = await served(agent);
-    const asked = await sent('Pay it');
-    const done = await sent({ message: { taskId: asked.id, parts: [{ text: message }] } });
+    const { send } = await serveAgent(agent);
+    const asked = await send('Pay it');
+    const done = await send({ message: { taskId: asked.id, parts: [{ text: message }] } });
     expect([done.status.state, states(done), paid]).toEqual(['TASK_STATE_COMPLETED', ['c1 refused'], []]);
     const prompt = model.doStreamCalls[1]?.prompt;
     expect(JSON.stringify(prompt)).toContain(reason);
@@ -118,27 +119,27 @@ describe('a tool of the AI SDK that needs an approval', () => {
 
   it('waits until all calls are answered, and runs each approved one once', async () => {
     const { paid, tools } = shop();
-    const { agent, model } = asking(
+    const { agent, model } = createAgent(
       [step(pays('c1', 50), pays('c2', 60), pays('c3', 70), finish('tool-calls')), step(text(['Done']), finish())],
       { tools },
     );
-    const { answered, sent } = await served(agent);
-    const asked = await sent('Pay them');
-    const half = await answered(asked, [
+    const { decide, send } = await serveAgent(agent);
+    const asked = await send('Pay them');
+    const half = await decide(asked, [
       { callId: 'c3', decision: 'approve' },
       { callId: 'c1', decision: 'refuse', reason: 'too dear' },
     ]);
-    expect([half.status.state, waiting(half), model.doStreamCalls.length, paid]).toEqual([
+    expect([half.status.state, waitingCalls(half), model.doStreamCalls.length, paid]).toEqual([
       'TASK_STATE_INPUT_REQUIRED',
       ['c2'],
       1,
       [],
     ]);
-    const stray = await sent({
+    const stray = await send({
       message: { taskId: asked.id, parts: answerApprovals(asked, 'refuse').parts.slice(0, 1) },
     });
-    expect([waiting(stray), states(stray)]).toEqual([['c2'], ['c1 refused', 'c2 requested', 'c3 approved']]);
-    const done = await answered(stray, 'approve');
+    expect([waitingCalls(stray), states(stray)]).toEqual([['c2'], ['c1 refused', 'c2 requested', 'c3 approved']]);
+    const done = await decide(stray, 'approve');
     expect([states(done), paid]).toEqual([
       ['c1 refused', 'c2 succeeded', 'c3 succeeded'],
       [60, 70],
@@ -148,7 +149,7 @@ describe('a tool of the AI SDK that needs an approval', () => {
 
   it('asks again for the calls of the next step, and a new prompt ends approvals that did not run', async () => {
     const { paid, tools } = shop();
-    const { agent } = asking(
+    const { agent } = createAgent(
       [
         step(pays('c1', 50), finish('tool-calls')),
         step(pays('c2', 60), pays('c3', 70), finish('tool-calls')),
@@ -156,11 +157,11 @@ describe('a tool of the AI SDK that needs an approval', () => {
       ],
       { tools },
     );
-    const { answered, sent } = await served(agent);
-    const next = await answered(await sent('Pay it'), 'approve');
-    expect([waiting(next), paid]).toEqual([['c2', 'c3'], [50]]);
-    const half = await answered(next, [{ callId: 'c2', decision: 'approve' }]);
-    const done = await sent({ message: { taskId: half.id, parts: [{ text: 'Stop' }] } });
+    const { decide, send } = await serveAgent(agent);
+    const next = await decide(await send('Pay it'), 'approve');
+    expect([waitingCalls(next), paid]).toEqual([['c2', 'c3'], [50]]);
+    const half = await decide(next, [{ callId: 'c2', decision: 'approve' }]);
+    const done = await send({ message: { taskId: half.id, parts: [{ text: 'Stop' }] } });
     expect([states(done), paid]).toEqual([['c1 succeeded', 'c2 refused', 'c3 refused'], [50]]);
   });
 
@@ -174,21 +175,21 @@ describe('a tool of the AI SDK that needs an approval', () => {
       },
       experimental_toolApprovalSecret: 'pl4nted-s3cret-of-approvals',
     } as Partial<StreamTextAgentOptions>;
-    const { agent } = asking(
+    const { agent } = createAgent(
       [
         step(pays('c1', 50), pays('c2', 500), toolCall('c3', 'look', {}), finish('tool-calls')),
         step(text(['Done']), finish()),
       ],
       settings,
     );
-    const { answered, sent } = await served(agent);
-    const asked = await sent('go');
-    expect([said(asked), states(asked), paid]).toEqual([
+    const { decide, send } = await serveAgent(agent);
+    const asked = await send('go');
+    expect([statusText(asked), states(asked), paid]).toEqual([
       expect.stringContaining('It is dark'),
       ['c1 succeeded', 'c2 refused', 'c3 requested'],
       [50],
     ]);
-    expect(states(await answered(asked, 'approve'))).toEqual(['c1 succeeded', 'c2 refused', 'c3 succeeded']);
+    expect(states(await decide(asked, 'approve'))).toEqual(['c1 succeeded', 'c2 refused', 'c3 succeeded']);
   });
 
   it('works in an executor with its own call of the model', async () => {
@@ -196,16 +197,16 @@ describe('a tool of the AI SDK that needs an approval', () => {
     const model = new MockLanguageModelV4({
       doStream: [step(pays('c1', 50), pays('c2', 60), finish('tool-calls')), step(text(['Done']), finish())],
     });
-    const { answered, sent } = await served({
+    const { decide, send } = await serveAgent({
       async execute(context, events) {
         if (await asksAgain({ context, events })) return;
         const messages = await toModelMessages(context);
         await fromStreamText(streamText({ model, tools, messages, stopWhen: isStepCount(2) }), { context, events });
       },
     });
-    const half = await answered(await sent('Pay'), [{ callId: 'c1', decision: 'approve' }]);
-    expect([waiting(half), paid]).toEqual([['c2'], []]);
-    expect([states(await answered(half, 'refuse')), paid]).toEqual([['c1 succeeded', 'c2 refused'], [50]]);
+    const half = await decide(await send('Pay'), [{ callId: 'c1', decision: 'approve' }]);
+    expect([waitingCalls(half), paid]).toEqual([['c2'], []]);
+    expect([states(await decide(half, 'refuse')), paid]).toEqual([['c1 succeeded', 'c2 refused'], [50]]);
   });
 
   it('fails the task if it cannot be asked about', async () => {
@@ -216,10 +217,10 @@ describe('a tool of the AI SDK that needs an approval', () => {
       [[step(pays('c1', 50), pays('c1', 5_000), finish('tool-calls'))], 'the same id'],
       [[step(pays('c1', 50), finish('tool-calls')), step(pays('c1', 5_000), finish('tool-calls'))], 'the same id'],
     ] as const) {
-      const { sent } = await served(asking(steps, { tools }).agent);
-      let task = await sent('Pay');
-      if (steps.length > 1) task = await sent({ message: { taskId: task.id, parts: [{ text: 'no' }] } });
-      expect([task.status.state, said(task)]).toEqual(['TASK_STATE_FAILED', expect.stringContaining(reason)]);
+      const { send } = await serveAgent(createAgent(steps, { tools }).agent);
+      let task = await send('Pay');
+      if (steps.length > 1) task = await send({ message: { taskId: task.id, parts: [{ text: 'no' }] } });
+      expect([task.status.state, statusText(task)]).toEqual(['TASK_STATE_FAILED', expect.stringContaining(reason)]);
     }
     expect(paid).toEqual([]);
   });
@@ -229,9 +230,9 @@ describe('a model that makes calls without end', () => {
   it('fails its task after 1,000 calls, and none of them runs', async () => {
     const { paid, tools } = shop();
     const calls = Array.from({ length: 10_000 }, (_, at) => pays(`c${at}`, 1));
-    const { sent } = await served(asking([step(calls, finish('tool-calls'))], { tools }).agent);
-    const task = await sent('Pay');
-    expect([task.status.state, said(task)]).toEqual([
+    const { send } = await serveAgent(createAgent([step(calls, finish('tool-calls'))], { tools }).agent);
+    const task = await send('Pay');
+    expect([task.status.state, statusText(task)]).toEqual([
       'TASK_STATE_FAILED',
       expect.stringContaining('more than 1000 calls'),
     ]);

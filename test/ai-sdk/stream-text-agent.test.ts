@@ -17,7 +17,7 @@ afterEach(async () => {
 type Steps = readonly Awaited<ReturnType<MockLanguageModelV4['doStream']>>[];
 
 /** A real server with an agent on a mock model, and a client of it. */
-async function served(
+async function serveAgent(
   doStream: Steps | MockLanguageModelV4['doStream'],
   options: Partial<StreamTextAgentOptions> = {},
   limits: Partial<EngineLimits> = {},
@@ -36,22 +36,22 @@ async function served(
   closers.push(() => server.close({ graceMs: 0 }));
   const { url } = await server.listen(0);
   const client = await connect(url);
-  const sent = async (message: Parameters<typeof client.sendMessage>[0], extensions: readonly string[] = []) => {
+  const sendMessage = async (message: Parameters<typeof client.sendMessage>[0], extensions: readonly string[] = []) => {
     const answer = await client.sendMessage(message, { extensions });
     if (answer.task === undefined) throw new Error('no task');
     return answer.task;
   };
-  const streamed = async (extensions: readonly string[] = []) => {
+  const collectEvents = async (extensions: readonly string[] = []) => {
     const events: StreamResponse[] = [];
     for await (const event of client.sendStreamingMessage('Say hello', { extensions })) events.push(event);
     return events;
   };
-  return { model, client, logged, sent, streamed };
+  return { model, client, logged, sendMessage, collectEvents };
 }
 
 const marksOf = (value: { readonly metadata?: object | undefined } | undefined) =>
   (value?.metadata as Record<string, Record<string, unknown>> | undefined)?.[MODEL_OUTPUT_EXTENSION];
-const named = (task: Task, name: string) => task.artifacts?.find((artifact) => artifact.name === name);
+const findArtifact = (task: Task, name: string) => task.artifacts?.find((artifact) => artifact.name === name);
 
 describe('an agent on streamText', () => {
   it('needs a model, and takes resumable as an option of the agent', () => {
@@ -63,8 +63,10 @@ describe('an agent on streamText', () => {
   });
 
   it('streams each delta, tells each step, and ends with the tokens', async () => {
-    const { streamed, model } = await served([step(text(['Hel', 'lo']), finish())], { instructions: 'Be brief.' });
-    const events = await streamed();
+    const { collectEvents, model } = await serveAgent([step(text(['Hel', 'lo']), finish())], {
+      instructions: 'Be brief.',
+    });
+    const events = await collectEvents();
     const chunks = events.flatMap((event) => (event.artifactUpdate !== undefined ? [event.artifactUpdate] : []));
     expect(chunks.map(({ artifact }) => artifact.parts)).toEqual([[{ text: 'Hel' }], [{ text: 'lo' }]]);
     expect(chunks.map(({ lastChunk }) => lastChunk)).toEqual([undefined, true]);
@@ -82,8 +84,8 @@ describe('an agent on streamText', () => {
 
   it('keeps blocks of text apart, and halves of a character together', async () => {
     const parts = [text(['One \ud83d', '\ude00'], 'a'), text(['Two'], 'b'), finish()];
-    const { sent } = await served([step(...parts)]);
-    expect(textOf(await sent('hi'))).toBe('One 😀\n\nTwo');
+    const { sendMessage } = await serveAgent([step(...parts)]);
+    expect(textOf(await sendMessage('hi'))).toBe('One 😀\n\nTwo');
   });
 
   it('shows reasoning to callers that ask for it, and to others never', async () => {
@@ -94,13 +96,13 @@ describe('an agent on streamText', () => {
       { type: 'reasoning-file', mediaType: 'image/png', data: { type: 'data', data: new Uint8Array([1, 2]) } },
     ];
     const answer = () => step(thinking, text(['Hi']), finish());
-    const { sent, model } = await served([answer(), answer(), answer()]);
-    expect((await sent('one')).artifacts?.map(({ name }) => name)).toEqual(['response']);
-    const task = await sent('two', [MODEL_OUTPUT_EXTENSION]);
+    const { sendMessage, model } = await serveAgent([answer(), answer(), answer()]);
+    expect((await sendMessage('one')).artifacts?.map(({ name }) => name)).toEqual(['response']);
+    const task = await sendMessage('two', [MODEL_OUTPUT_EXTENSION]);
     expect(task.artifacts?.map(({ name }) => name)).toEqual(['reasoning', 'reasoning-file-1', 'response']);
-    expect(marksOf(named(task, 'reasoning'))).toEqual({ content: 'reasoning' });
-    expect(named(task, 'reasoning-file-1')?.parts).toEqual([{ raw: 'AQI=', mediaType: 'image/png' }]);
-    await sent({ message: { parts: [{ text: 'three' }], contextId: task.contextId ?? '' } });
+    expect(marksOf(findArtifact(task, 'reasoning'))).toEqual({ content: 'reasoning' });
+    expect(findArtifact(task, 'reasoning-file-1')?.parts).toEqual([{ raw: 'AQI=', mediaType: 'image/png' }]);
+    await sendMessage({ message: { parts: [{ text: 'three' }], contextId: task.contextId ?? '' } });
     expect(JSON.stringify(model.doStreamCalls[2]?.prompt)).not.toMatch(/Hm\.|image/);
   });
 
@@ -113,7 +115,7 @@ describe('an agent on streamText', () => {
       },
     });
     const calls = [toolCall('c1', 'weather', { city: 'Rome' }), toolCall('c2', 'weather', { city: 'Oslo' })];
-    const { sent, model } = await served(
+    const { sendMessage, model } = await serveAgent(
       [
         step(text(['Let me look.']), calls, finish('tool-calls')),
         step(text(['It is 20°.']), finish()),
@@ -121,9 +123,9 @@ describe('an agent on streamText', () => {
       ],
       { tools: { weather }, stopWhen: isStepCount(3) },
     );
-    const task = await sent('Weather?');
-    expect(textOf(named(task, 'response') ?? task)).toBe('Let me look.\n\nIt is 20°.');
-    expect(marksOf(named(task, 'response'))).toMatchObject({ steps: 2, usage: { totalTokens: 20 } });
+    const task = await sendMessage('Weather?');
+    expect(textOf(findArtifact(task, 'response') ?? task)).toBe('Let me look.\n\nIt is 20°.');
+    expect(marksOf(findArtifact(task, 'response'))).toMatchObject({ steps: 2, usage: { totalTokens: 20 } });
     const records = toolCalls(task);
     const failure = { reason: 'threw', message: 'weather failed.' };
     expect(records).toEqual([
@@ -131,7 +133,7 @@ describe('an agent on streamText', () => {
       { id: 'c2', tool: 'weather', state: 'failed', input: { city: 'Oslo' }, failure },
     ]);
     expect(JSON.stringify(task)).not.toContain('sk-123');
-    await sent({ message: { parts: [{ text: 'Thanks' }], contextId: task.contextId ?? '' } });
+    await sendMessage({ message: { parts: [{ text: 'Thanks' }], contextId: task.contextId ?? '' } });
     expect(model.doStreamCalls[2]?.prompt).toMatchObject([
       { role: 'user', content: [{ text: 'Weather?' }] },
       {
@@ -162,10 +164,13 @@ describe('an agent on streamText', () => {
   it('runs the tools of a registry', async () => {
     const { tools, sentTo } = mail();
     const calls = [toolCall('c1', 'mail_send', { to: 'me' }), toolCall('c2', 'mail_send', { to: 7 })];
-    const { sent, model } = await served([step(calls, finish('tool-calls')), step(text(['Sent']), finish())], {
-      tools,
-    });
-    const task = await sent('Send it');
+    const { sendMessage, model } = await serveAgent(
+      [step(calls, finish('tool-calls')), step(text(['Sent']), finish())],
+      {
+        tools,
+      },
+    );
+    const task = await sendMessage('Send it');
     expect(textOf(task)).toBe('Sent');
     expect(sentTo).toEqual(['me']);
     const recorded = Object.fromEntries(toolCalls(task).map((call) => [call.id, call]));
@@ -181,17 +186,17 @@ describe('an agent on streamText', () => {
     ['refuse', [], 'refused', { type: 'execution-denied' }],
   ] as const)('asks the owner before a call, who may %s it', async (decision, sentTo, state, output) => {
     const registry = mail();
-    const { sent, model } = await served(
+    const { sendMessage, model } = await serveAgent(
       [
         step(text(['One moment.']), toolCall('c1', 'mail_send', { to: 'Ada' }), finish('tool-calls')),
         step(text(['Done']), finish()),
       ],
       { tools: registry.tools },
     );
-    const asked = await sent('Send it to Ada');
+    const asked = await sendMessage('Send it to Ada');
     expect(asked.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
     expect(registry.sentTo).toEqual([]);
-    const task = await sent({ message: answerApprovals(asked, decision) });
+    const task = await sendMessage({ message: answerApprovals(asked, decision) });
     expect(task.status.state).toBe('TASK_STATE_COMPLETED');
     expect(registry.sentTo).toEqual(sentTo);
     expect(toolCalls(task)).toMatchObject([{ id: 'c1', state }]);
@@ -204,8 +209,8 @@ describe('an agent on streamText', () => {
 
   it('fails if the model calls a tool without code', async () => {
     const tools: ToolSet = { ask: tool({ inputSchema: jsonSchema({ type: 'object' }), outputSchema: jsonSchema({}) }) };
-    const { sent } = await served([step(toolCall('c1', 'ask', {}), finish('tool-calls'))], { tools });
-    const { status } = await sent('hi');
+    const { sendMessage } = await serveAgent([step(toolCall('c1', 'ask', {}), finish('tool-calls'))], { tools });
+    const { status } = await sendMessage('hi');
     expect(status.state).toBe('TASK_STATE_FAILED');
     expect(status.message?.parts).toEqual([{ text: 'The model called a tool that the agent does not run.' }]);
   });
@@ -218,10 +223,10 @@ describe('an agent on streamText', () => {
     };
     const source = (url: string): ModelPart => ({ type: 'source', sourceType: 'url', id: url, url, title: 'Rain' });
     const parts = [image, source('https://example.org/rain'), source('javascript:alert(1)'), text(['Here']), finish()];
-    const { sent } = await served([step(...parts)]);
-    const task = await sent('draw');
-    expect(named(task, 'file-1')?.parts).toEqual([{ raw: 'AQI=', mediaType: 'image/png' }]);
-    expect(named(task, 'sources')?.parts).toEqual([
+    const { sendMessage } = await serveAgent([step(...parts)]);
+    const task = await sendMessage('draw');
+    expect(findArtifact(task, 'file-1')?.parts).toEqual([{ raw: 'AQI=', mediaType: 'image/png' }]);
+    expect(findArtifact(task, 'sources')?.parts).toEqual([
       { url: 'https://example.org/rain', metadata: { [MODEL_OUTPUT_EXTENSION]: { title: 'Rain' } } },
       { data: { url: 'javascript:alert(1)', title: 'Rain' } },
     ]);
@@ -232,8 +237,8 @@ describe('an agent on streamText', () => {
     ['content-filter', 'TASK_STATE_FAILED', 'content filter'],
     ['interrupted', 'TASK_STATE_FAILED', 'stopped early'],
   ] as const)('a model that stops by %s does not complete the task', async (reason, state, says) => {
-    const { sent } = await served([step(text(['Half']), finish(reason))]);
-    const task = await sent('hi');
+    const { sendMessage } = await serveAgent([step(text(['Half']), finish(reason))]);
+    const task = await sendMessage('hi');
     expect(task.status.state).toBe(state);
     expect(textOf({ ...task, artifacts: [] })).toContain(says);
     expect(textOf(task)).toBe('Half');
@@ -244,29 +249,31 @@ describe('an agent on streamText', () => {
     ['after its text', text(['Half'])],
     ['before its first part', []],
   ])('a stream that ends %s, without a reason, does not complete the task', async (_, parts) => {
-    const { sent } = await served([step(parts)]);
-    const task = await sent('hi');
+    const { sendMessage } = await serveAgent([step(parts)]);
+    const task = await sendMessage('hi');
     expect(task.status.state).toBe('TASK_STATE_FAILED');
     expect(textOf({ ...task, artifacts: [] })).not.toBe('');
     expect(textOf(task)).toBe(parts.length > 0 ? 'Half' : textOf({ ...task, artifacts: [] }));
   });
 
   it('completes an answer whose model stops for a reason of its own', async () => {
-    const { sent } = await served([step(text(['Whole']), finish('other'))]);
-    expect((await sent('hi')).status.state).toBe('TASK_STATE_COMPLETED');
+    const { sendMessage } = await serveAgent([step(text(['Whole']), finish('other'))]);
+    expect((await sendMessage('hi')).status.state).toBe('TASK_STATE_COMPLETED');
   });
 
   it('completes a cut off answer if its author says so, and says it', async () => {
-    const { sent } = await served([step(text(['Half']), finish('length'))], { shows: { cutOff: 'completed' } });
-    const task = await sent('hi');
+    const { sendMessage } = await serveAgent([step(text(['Half']), finish('length'))], {
+      shows: { cutOff: 'completed' },
+    });
+    const task = await sendMessage('hi');
     expect(task.status.state).toBe('TASK_STATE_COMPLETED');
-    expect(marksOf(named(task, 'response'))).toMatchObject({ finishReason: 'length' });
+    expect(marksOf(findArtifact(task, 'response'))).toMatchObject({ finishReason: 'length' });
   });
 
   it('fails without the text of an error', async () => {
     const failing = step(text(['Hel']), { type: 'error', error: new Error('the key sk-123 is not valid') });
-    const { sent, logged } = await served([failing]);
-    const task = await sent('hi');
+    const { sendMessage, logged } = await serveAgent([failing]);
+    const task = await sendMessage('hi');
     expect(task.status.state).toBe('TASK_STATE_FAILED');
     expect(JSON.stringify(task)).not.toContain('sk-123');
     expect(logged).toMatchObject([{ error: { message: 'the key sk-123 is not valid' } }]);
@@ -283,7 +290,7 @@ describe('an agent on streamText', () => {
 
   it('a cancel reaches the model, and ends the task though the model goes on', async () => {
     const aborted = Promise.withResolvers<void>();
-    const { client } = await served(endless(aborted.resolve));
+    const { client } = await serveAgent(endless(aborted.resolve));
     let last: StreamResponse | undefined;
     let canceled: Promise<Task> | undefined;
     for await (const event of client.sendStreamingMessage('hi')) {
@@ -297,17 +304,17 @@ describe('an agent on streamText', () => {
 
   it('the deadline of the turn ends an answer that never ends', async () => {
     const aborted = Promise.withResolvers<void>();
-    const { sent } = await served(endless(aborted.resolve), {}, { turnDeadlineMs: 200 });
-    const task = await sent('hi');
+    const { sendMessage } = await serveAgent(endless(aborted.resolve), {}, { turnDeadlineMs: 200 });
+    const task = await sendMessage('hi');
     await aborted.promise;
     expect(task.status.state).toBe('TASK_STATE_FAILED');
   });
 
   it('gives the model data as JSON, files as bytes, and urls only where they are allowed', async () => {
-    const { sent, model } = await served([step(text(['Hi']), finish())], {
+    const { sendMessage, model } = await serveAgent([step(text(['Hi']), finish())], {
       conversation: { urls: ({ hostname }) => hostname === 'files.example.org' },
     });
-    await sent({
+    await sendMessage({
       message: {
         parts: [
           { text: 'See' },
@@ -340,16 +347,16 @@ describe('the tokens of an answer', () => {
   const tools = { look: tool({ inputSchema: jsonSchema<object>({ type: 'object' }), execute: () => 'seen' }) };
 
   it('are those of all steps, each counted once', async () => {
-    const { sent } = await served(steps(), { tools });
-    expect(usageIn((await sent('hi')).metadata)).toMatchObject({ inputTokens: 12, outputTokens: 28 });
+    const { sendMessage } = await serveAgent(steps(), { tools });
+    expect(usageIn((await sendMessage('hi')).metadata)).toMatchObject({ inputTokens: 12, outputTokens: 28 });
   });
 
   it.each([
     [{ turn: 15 }, '20 of 15', 2],
     [{ task: 10 }, '10 of 10', 1],
   ])('end the answer at a budget: %j', async (budget, figures, most) => {
-    const { sent, model } = await served(steps(), { tools }, {}, budget);
-    const { status, metadata } = await sent('hi');
+    const { sendMessage, model } = await serveAgent(steps(), { tools }, {}, budget);
+    const { status, metadata } = await sendMessage('hi');
     expect([status.state, model.doStreamCalls.length]).toEqual(['TASK_STATE_FAILED', most]);
     expect(status.message?.parts[0]?.text).toContain(figures);
     expect(usageIn(metadata)?.inputTokens).toBe(3 * most);

@@ -26,7 +26,7 @@ const FORMS = new Set([
 ]);
 
 /** The constants, functions and classes of a file with a text that may decide. */
-function deciding({ text }: Pick<SourceFile, 'text'>, pattern: RegExp): readonly string[] {
+function decidingFunctions({ text }: Pick<SourceFile, 'text'>, pattern: RegExp): readonly string[] {
   return text.split(/^(?=(?:export )?(?:async )?(?:const|function\*?|class) )/m).flatMap((part) => {
     const name = /^(?:export )?(?:async )?(?:const|function\*?|class) (\w+)/.exec(part)?.[1];
     const texts = part.match(/`[^`]*`|'[^'\n]*'/g) ?? [];
@@ -70,7 +70,9 @@ describe.each(Object.entries(BACKENDS))('the statements of %s', (name, { folder,
   const { shipped } = SourceTree.read(`${root}${folder}`);
 
   it('stand in the table of the page, if they have a condition on the state of rows', () => {
-    const found = shipped.flatMap((file) => deciding(file, text).map((statement) => `${file.path} ${statement}`));
+    const found = shipped.flatMap((file) =>
+      decidingFunctions(file, text).map((statement) => `${file.path} ${statement}`),
+    );
     expect(tables.get(name)?.statements.toSorted()).toEqual(found.toSorted());
   });
 
@@ -107,6 +109,6 @@ describe('a backend', () => {
     ["export function f() {\n  return 'x.due IS NULL';\n}", SQL, ['f']],
     ["const READ = `return call('GET', KEYS[1])`;\nconst NODE = 'node';", LUA, ['READ']],
   ])('with %j has statements that may decide', (text, pattern, names) => {
-    expect(deciding({ text }, pattern)).toEqual(names);
+    expect(decidingFunctions({ text }, pattern)).toEqual(names);
   });
 });

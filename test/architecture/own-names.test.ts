@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it, vi } from 'vitest';
 import { namesOfOneFile } from './own-names.js';
 import { repositoryFiles } from './repository.js';
-import { parsed, SourceTree } from './source-tree.js';
+import { parseSource, SourceTree } from './source-tree.js';
 
 vi.setConfig({ testTimeout: 120_000 });
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -12,7 +12,7 @@ it('a name that only its own file has is not exported', () => {
   const isSource = (path: string) => /^packages\/[^/]+\/src\/.*\.tsx?$/.test(path) && !/\.test\.tsx?$/.test(path);
   const sources = texts
     .filter(([path]) => isSource(path))
-    .map(([path, text]) => ({ path, text, ast: parsed(path, text) }));
+    .map(([path, text]) => ({ path, text, ast: parseSource(path, text) }));
   const others = texts.filter(([path]) => !isSource(path)).map(([, text]) => text);
   expect(sources.length).toBeGreaterThan(1000);
   expect(namesOfOneFile(sources, others).map(({ file, problem }) => `${file}: ${problem}`)).toEqual([]);

@@ -1,5 +1,5 @@
 import ts from 'typescript';
-import { parsed } from './source-tree.js';
+import { parseSource } from './source-tree.js';
 
 /** One paragraph, list item or table cell. */
 export interface Paragraph {
@@ -22,7 +22,7 @@ export function commentParagraphs(path: string, text: string): Paragraph[] {
 
 /** Comments as lines without their marks. `//` comments on lines that follow each other are one comment. */
 function commentBlocks(path: string, text: string): { line: number; lines: string[] }[] {
-  const source = parsed(path, text);
+  const source = parseSource(path, text);
   const blocks: { line: number; lines: string[]; last: number; startsLine: boolean }[] = [];
   for (const [pos, end] of commentRanges(source)) {
     const line = source.getLineAndCharacterOfPosition(pos).line + 1;

@@ -69,16 +69,15 @@ function paragraphViolations(file: string, { line, text }: Paragraph): Violation
   const problems = [
     ...sentences.flatMap((sentence) => {
       const words = wordsOf(sentence).length;
-      return words > SENTENCE_WORDS ? [`a sentence of ${words} words: ${shortened(sentence)}`] : [];
+      return words > SENTENCE_WORDS ? [`a sentence of ${words} words: ${shorten(sentence)}`] : [];
     }),
     ...sentences
       .filter((sentence) => FORBIDDEN_FIRST.test(sentence) && !sentence.endsWith('?'))
-      .map((sentence) => `begins with ${FORBIDDEN_FIRST.exec(sentence)?.[0]}: ${shortened(sentence)}`),
+      .map((sentence) => `begins with ${FORBIDDEN_FIRST.exec(sentence)?.[0]}: ${shorten(sentence)}`),
     ...sentences
       .filter((sentence) => FORBIDDEN.test(sentence))
       .map(
-        (sentence) =>
-          `names no actor or no word of the field (${FORBIDDEN.exec(sentence)?.[0]}): ${shortened(sentence)}`,
+        (sentence) => `names no actor or no word of the field (${FORBIDDEN.exec(sentence)?.[0]}): ${shorten(sentence)}`,
       ),
   ];
   return problems.map((problem) => ({ file, line, problem }));
@@ -101,6 +100,6 @@ function wordsOf(sentence: string): string[] {
   return sentence.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word));
 }
 
-function shortened(sentence: string): string {
+function shorten(sentence: string): string {
   return sentence.length > 60 ? `${sentence.slice(0, 60)}…` : sentence;
 }

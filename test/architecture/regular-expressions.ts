@@ -100,13 +100,13 @@ function overlap(one: Characters, other: Characters): boolean {
 /** Every way through the choices of an expression. A repeated group is entered at most twice. */
 function waysOf(choices: readonly (readonly Node[])[]): Step[][] {
   const ways = choices.flatMap((nodes) =>
-    nodes.reduce<Step[][]>((before, node) => joined(before, stepsOf(node)), [[]]),
+    nodes.reduce<Step[][]>((before, node) => joinWays(before, stepsOf(node)), [[]]),
   );
   if (ways.length > MOST_WAYS) throw new Unchecked('it has too many ways to be checked');
   return ways;
 }
 
-function joined(before: readonly Step[][], after: readonly Step[][]): Step[][] {
+function joinWays(before: readonly Step[][], after: readonly Step[][]): Step[][] {
   if (before.length * after.length > MOST_WAYS) throw new Unchecked('it has too many ways to be checked');
   return before.flatMap((way) => after.map((more) => [...way, ...more]));
 }
@@ -133,10 +133,10 @@ function repeatedSteps(node: Node, min: number, max: number): Step[][] {
   if (max < UNBOUNDED) return [...absent, ...(max === 0 ? [] : once)];
   const single = singleCharacters(once);
   if (single !== undefined) {
-    const loop: Step = { is: 'loop', set: single, text: `a quantifier over ${shown(single)}` };
+    const loop: Step = { is: 'loop', set: single, text: `a quantifier over ${printSet(single)}` };
     return min === 0 ? [[loop]] : [[{ is: 'one', set: single }, loop]];
   }
-  return [...absent, ...once, ...joined(once, once)];
+  return [...absent, ...once, ...joinWays(once, once)];
 }
 
 /** The characters of a repetition that is one quantifier: a class, or a group without quantifiers of its own. */
@@ -150,7 +150,7 @@ function singleCharacters(ways: readonly (readonly Step[])[]): Characters | unde
   return new Set(ways.flatMap((way) => way.flatMap((step) => (step.is === 'one' ? [...step.set] : []))));
 }
 
-function shown(set: Characters): string {
+function printSet(set: Characters): string {
   return JSON.stringify(
     [...set]
       .filter((sign) => sign >= ' ')

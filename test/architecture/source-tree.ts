@@ -22,7 +22,7 @@ export class SourceTree {
   readonly #byPath: ReadonlyMap<string, SourceFile>;
 
   private constructor(texts: Iterable<readonly [path: string, text: string]>) {
-    this.files = Array.from(texts, ([path, text]) => ({ path, text, ast: parsed(path, text) }));
+    this.files = Array.from(texts, ([path, text]) => ({ path, text, ast: parseSource(path, text) }));
     this.#byPath = new Map(this.files.map((file) => [file.path, file]));
   }
 
@@ -56,7 +56,7 @@ export class SourceTree {
 const PARSED = new Map<string, ts.SourceFile>();
 
 /** The syntax tree of a source file. Rules that read the files by other paths share it. */
-export function parsed(path: string, text: string): ts.SourceFile {
+export function parseSource(path: string, text: string): ts.SourceFile {
   const key = `${extname(path)} ${text}`;
   const known = PARSED.get(key);
   if (known !== undefined) return known;

@@ -44,7 +44,7 @@ it('the engine gives storages no rule that decides, and no module of Node.js', (
 describe('a storage that processes share', () => {
   const OTHERS = ['parley', 'cli', 'console', 'conformance'];
   /** The files of other packages whose code has a word. Comments do not count. */
-  const naming = (word: RegExp, trees = OTHERS.map((folder) => [folder, treeOf(folder)] as const)) =>
+  const filesNaming = (word: RegExp, trees = OTHERS.map((folder) => [folder, treeOf(folder)] as const)) =>
     trees.flatMap(([folder, tree]) =>
       tree.shipped
         .filter((file) => word.test(file.text) && word.test(codeOf(file)))
@@ -58,7 +58,7 @@ describe('a storage that processes share', () => {
     ['postgres', /postgres/i],
     ['redis', /\bredis/i],
   ])('is its package, and three files that name %s', (_name, word) => {
-    expect(naming(word).filter((path) => !BASE_SERVER.test(path))).toEqual([
+    expect(filesNaming(word).filter((path) => !BASE_SERVER.test(path))).toEqual([
       'parley/store/database-url.ts',
       'cli/database/backends.ts',
       'cli/failure/needed-packages.ts',
@@ -70,6 +70,6 @@ describe('a storage that processes share', () => {
       'a.ts': '// PostgreSQL\nexport {};',
       'b.ts': "export const url = 'postgres://host';",
     });
-    expect(naming(/postgres/i, [['planted', tree]])).toEqual(['planted/b.ts']);
+    expect(filesNaming(/postgres/i, [['planted', tree]])).toEqual(['planted/b.ts']);
   });
 });

@@ -11,15 +11,15 @@ interface Subject {
   readonly folders: readonly string[];
 }
 
-const marked = (cell = '') => Array.from(cell.matchAll(/`([^`]+)`/g), ([, text = '']) => text);
+const codeSpans = (cell = '') => Array.from(cell.matchAll(/`([^`]+)`/g), ([, text = '']) => text);
 
 /** The rows of the table of `test/README.md`. */
 function readSubjects(): readonly Subject[] {
   const rows = readFileSync(`${tests}README.md`, 'utf8').matchAll(/^\| ([^|]+) \| (`[^|]+) \| ([^|]+) \|([^|]*)\|$/gm);
   return Array.from(rows, ([, name = '', words, home, others]) => ({
     name,
-    words: marked(words),
-    folders: [...marked(home), ...marked(others)].toSorted(),
+    words: codeSpans(words),
+    folders: [...codeSpans(home), ...codeSpans(others)].toSorted(),
   }));
 }
 

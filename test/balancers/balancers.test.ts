@@ -25,7 +25,7 @@ class Replica implements AsyncDisposable {
   static async start(databaseUrl: string, port: number): Promise<Replica> {
     const place = ['--port', String(port), '--database', databaseUrl, '--drain', DRAIN];
     const running = new RunningParley(['serve', AGENTS, ...place], { env: { NODE_OPTIONS: '' } });
-    await running.printed(/^URL: (\S+)$/m);
+    await running.waitForStdout(/^URL: (\S+)$/m);
     return new Replica(port, running);
   }
 
@@ -107,7 +107,7 @@ describe.concurrent.each(BALANCERS)('%s', (name) => {
       }
     };
     const callers = [call(), call(), call()];
-    const streams = Array.from({ length: 6 }, () => streamed(client));
+    const streams = Array.from({ length: 6 }, () => readLongStream(client));
     await until(async () => answered > 10);
     const stopped = first.running.stop();
     // The replica still accepts connections while its probe fails.
@@ -126,7 +126,7 @@ describe.concurrent.each(BALANCERS)('%s', (name) => {
     const [, second] = all;
     const client = await connect(balancer.url);
     let open = 0;
-    const streams = Array.from({ length: 6 }, () => streamed(client, () => (open += 1)));
+    const streams = Array.from({ length: 6 }, () => readLongStream(client, () => (open += 1)));
     // No balancer repeats a request that a dying replica has received, because it may have been processed.
     await until(async () => open === 6);
     second?.running.process.kill('SIGKILL');
@@ -136,7 +136,7 @@ describe.concurrent.each(BALANCERS)('%s', (name) => {
 });
 
 /** Streams a long task to its end. Its chunks come in order, and none is missing or comes twice. */
-async function streamed(client: Client, opened: () => void = () => {}): Promise<void> {
+async function readLongStream(client: Client, opened: () => void = () => {}): Promise<void> {
   const chunks: string[] = [];
   let state: string | undefined;
   for await (const event of client.sendStreamingMessage({ message: message('long') })) {

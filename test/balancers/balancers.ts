@@ -13,7 +13,7 @@ export const BALANCERS = ['haproxy', 'nginx'] as const;
 export type BalancerName = (typeof BALANCERS)[number];
 
 /** A configuration of `deploy/` with the addresses of this machine, and idle times of seconds instead of minutes. */
-async function configured(name: BalancerName, port: number, replicas: readonly number[]): Promise<string> {
+async function writeConfiguration(name: BalancerName, port: number, replicas: readonly number[]): Promise<string> {
   const text = await readFile(join(DEPLOY, name === 'haproxy' ? 'haproxy.cfg' : 'nginx.conf'), 'utf8');
   const local = replicas.reduce(
     (config, replica, at) => config.replaceAll(`replica${at + 1}:8080`, `127.0.0.1:${replica}`),
@@ -69,7 +69,7 @@ export class Balancer implements AsyncDisposable {
     const folder = await mkdtemp(join(tmpdir(), `parley-${name}-`));
     const port = await freePort();
     const file = join(folder, 'config');
-    await writeFile(file, await configured(name, port, replicas));
+    await writeFile(file, await writeConfiguration(name, port, replicas));
     const args = name === 'haproxy' ? ['-db', '-f', file] : ['-p', folder, '-c', file, '-e', 'stderr'];
     const child = spawn(name, args, { stdio: ['ignore', 'pipe', 'pipe'] });
     const end = () => child.kill('SIGKILL');

@@ -66,7 +66,7 @@ const ALONE = { off: 1.1, dropped: 1.1, recorded: 1.9 };
 /** Other programs share the machine, and the rounds are few. */
 const SHARED = { off: 1.3, dropped: 1.5, recorded: 3 };
 
-async function measured(): Promise<readonly TracingCost[]> {
+async function measureCosts(): Promise<readonly TracingCost[]> {
   const { stdout } = await run(process.execPath, [MAIN, '--json', ...(isLong ? [] : ['--short'])]);
   return JSON.parse(stdout) as TracingCost[];
 }
@@ -86,6 +86,6 @@ function excessOf(costs: readonly TracingCost[]): string[] {
 it('an SDK that is missing costs nothing, and spans little more than those of the SDK alone', {
   timeout: 600_000,
 }, async () => {
-  const excess = excessOf(await measured());
-  if (excess.length > 0) expect(excessOf(await measured()), `at first: ${excess}`).toEqual([]);
+  const excess = excessOf(await measureCosts());
+  if (excess.length > 0) expect(excessOf(await measureCosts()), `at first: ${excess}`).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import type { Authenticator } from 'parley-a2a/auth';
 import { describe, expect, it } from 'vitest';
-import { closing, HELLO, itemsOf, message, refusal, servedAgent } from './session-world.js';
+import { HELLO, itemsOf, message, refusal, servedAgent, waitForClose } from './session-world.js';
 import { bearer, tokens } from './tokens.js';
 
 const VERSION = HELLO.parameters;
@@ -55,7 +55,7 @@ describe('the credential of a session', () => {
     const { authenticator } = tokens();
     const { open } = await servedAgent({ authenticator });
     const { entrance, socket } = open();
-    const closed = closing(socket);
+    const closed = waitForClose(socket);
     for (const hello of [
       HELLO,
       bearer('bad'),
@@ -73,7 +73,7 @@ describe('the credential of a session', () => {
     const { authenticator, asked, revoke } = tokens();
     const { open } = await servedAgent({ authenticator, agent: asking });
     const { entrance, socket } = open();
-    const closed = closing(socket);
+    const closed = waitForClose(socket);
     const ada = entrance.authenticate(bearer('ada'));
     const { task } = await ada.sendMessage({ message: message('hi') });
     const held = ada.task(task.id);
@@ -90,7 +90,7 @@ describe('the credential of a session', () => {
     const { authenticator } = tokens(1_500);
     const { open } = await servedAgent({ authenticator, agent: asking });
     const { entrance, socket } = open();
-    const closed = closing(socket);
+    const closed = waitForClose(socket);
     const ada = entrance.authenticate(bearer('ada'));
     const { task } = await ada.sendMessage({ message: message('hi') });
     expect(await refusal(itemsOf(await ada.subscribeToTask({ id: task.id })))).toMatchObject({

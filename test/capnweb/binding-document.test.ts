@@ -31,7 +31,7 @@ function shape(value: unknown): unknown {
 }
 
 /** The frames of a session with the stock client. */
-async function recorded(run: (entrance: RemoteEntrance) => Promise<void>): Promise<readonly string[]> {
+async function recordFrames(run: (entrance: RemoteEntrance) => Promise<void>): Promise<readonly string[]> {
   const { socketUrl } = await servedAgent();
   const socket = new WebSocket(socketUrl);
   onTestFinished(() => socket.terminate());
@@ -54,7 +54,7 @@ async function recorded(run: (entrance: RemoteEntrance) => Promise<void>): Promi
 
 describe('the definition of the binding, docs/capnweb.md (Spec §5.8, §12)', () => {
   it('shows the frames of a real session', async () => {
-    const frames = await recorded(async (entrance) => {
+    const frames = await recordFrames(async (entrance) => {
       const agent = entrance.authenticate(HELLO);
       const sent = agent.sendMessage({ message: message('hi') });
       await agent.getTask({ id: sent.task.id });

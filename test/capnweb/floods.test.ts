@@ -4,7 +4,7 @@ import { newWebSocketRpcSession } from 'capnweb';
 import { describe, expect, it } from 'vitest';
 import type WebSocket from 'ws';
 import { type HostileProcess, hostileProcess } from './hostile-process.js';
-import { closing, HELLO, itemsOf, message, type RemoteEntrance } from './session-world.js';
+import { HELLO, itemsOf, message, type RemoteEntrance, waitForClose } from './session-world.js';
 
 const MB = 1_000_000;
 
@@ -33,7 +33,7 @@ function webSocketFrame(type: number, payload: number, isLast: boolean): Buffer 
 
 /** Sends frames as fast as the server takes them, until it ends the connection. */
 async function flood(socket: WebSocket, frame: (id: number) => unknown, most = 1_000_000): Promise<number> {
-  const closed = closing(socket);
+  const closed = waitForClose(socket);
   for (let id = 1; id <= most && socket.readyState === socket.OPEN; id++) {
     socket.send(JSON.stringify(frame(id)));
     if (id % 1000 === 0) await new Promise(setImmediate);

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import type { Authenticator } from 'parley-a2a/auth';
 import { describe, expect, it } from 'vitest';
 import {
-  closing,
   itemsOf,
   message,
   type RemoteAgent,
@@ -11,6 +10,7 @@ import {
   type RemoteTask,
   refusal,
   servedAgent,
+  waitForClose,
 } from './session-world.js';
 import { bearer, tokens } from './tokens.js';
 
@@ -26,7 +26,7 @@ const working = {
 };
 
 /** A task that works. */
-async function begun(agent: RemoteAgent): Promise<string> {
+async function beginTask(agent: RemoteAgent): Promise<string> {
   const configuration = { returnImmediately: true };
   const { task } = await agent.sendMessage({ message: message('hi'), configuration });
   return task.id;
@@ -46,7 +46,7 @@ async function expectOpen(entrance: RemoteEntrance): Promise<void> {
 
 type Events = Pick<RemoteFeed, 'events'>;
 
-async function subscribed(task: RemoteTask): Promise<Events> {
+async function subscribeTo(task: RemoteTask): Promise<Events> {
   const feed = await task.subscribe();
   task[Symbol.dispose]();
   return feed;
@@ -59,7 +59,7 @@ async function viewOf(task: RemoteTask): Promise<RemoteTask> {
 }
 
 /** The events of `watch` as those of a feed. */
-async function watched(task: RemoteTask): Promise<Events> {
+async function watchTask(task: RemoteTask): Promise<Events> {
   const { readable, writable } = new TransformStream();
   const writer = writable.getWriter();
   await task.watch((items) => {
@@ -72,9 +72,9 @@ async function watched(task: RemoteTask): Promise<Events> {
 const OPENERS: readonly (readonly [string, (ada: RemoteAgent, id: string) => PromiseLike<Events>])[] = [
   ['sendStreamingMessage', (ada) => ada.sendStreamingMessage({ message: message('hi') })],
   ['subscribeToTask', (ada, id) => ada.subscribeToTask({ id })],
-  ['task.subscribe', async (ada, id) => subscribed(await ada.task(id))],
-  ['the view of a task', async (ada, id) => subscribed(await viewOf(await ada.task(id)))],
-  ['task.watch', async (ada, id) => watched(await ada.task(id))],
+  ['task.subscribe', async (ada, id) => subscribeTo(await ada.task(id))],
+  ['the view of a task', async (ada, id) => subscribeTo(await viewOf(await ada.task(id)))],
+  ['task.watch', async (ada, id) => watchTask(await ada.task(id))],
 ];
 
 type Opener = (typeof OPENERS)[number][1];
@@ -82,9 +82,9 @@ type Opener = (typeof OPENERS)[number][1];
 /** Opens a feed of Ada, and disposes all her other objects. Resolves to the close of the connection. */
 async function feedAlone(open: Awaited<ReturnType<typeof servedAgent>>['open'], opens: Opener) {
   const { entrance, socket } = open();
-  const closed = closing(socket);
+  const closed = waitForClose(socket);
   const ada = await entrance.authenticate(bearer('ada'));
-  const reader = (await opens(ada, await begun(ada))).events.getReader();
+  const reader = (await opens(ada, await beginTask(ada))).events.getReader();
   await reader.read();
   await dispose(entrance, ada);
   return { closed };
@@ -112,7 +112,7 @@ describe('the end of a credential', () => {
     const held = Promise.withResolvers<string>();
     const { open } = await servedAgent({ authenticator, agent: () => held.promise });
     const { entrance, socket } = open();
-    const closed = closing(socket);
+    const closed = waitForClose(socket);
     const ada = await entrance.authenticate(bearer('ada'));
     const sent = refusal(ada.sendMessage({ message: message('hi') }));
     ada[Symbol.dispose]();
@@ -132,9 +132,9 @@ describe('the end of a credential', () => {
     const { authenticator, revoke, keepBack } = tokens();
     const { open } = await servedAgent({ authenticator, agent: working });
     const { entrance, socket } = open();
-    const closed = closing(socket);
+    const closed = waitForClose(socket);
     const ada = await entrance.authenticate(bearer('ada'));
-    const id = await begun(ada);
+    const id = await beginTask(ada);
     const { asked, answer } = keepBack();
     const opened = ada.task(id);
     // Without it the client never asks for the result.
@@ -152,7 +152,7 @@ describe('the end of a credential', () => {
     const { open } = await servedAgent({ authenticator, agent: working });
     const { entrance } = open();
     const ada = await entrance.authenticate(bearer('ada'));
-    const feed = await ada.subscribeToTask({ id: await begun(ada) });
+    const feed = await ada.subscribeToTask({ id: await beginTask(ada) });
     await dispose(entrance, ada);
     await feed.subscription.close();
     revoke('ada');
@@ -191,7 +191,7 @@ describe('the end of a credential', () => {
     const { open } = await servedAgent({ authenticator: late, agent: working });
     const { entrance } = open();
     const ada = await entrance.authenticate(bearer('ada'));
-    const id = await begun(ada);
+    const id = await beginTask(ada);
     // The connection continues with another user.
     const eve = await entrance.authenticate(bearer('eve'));
     isLate = true;
@@ -209,7 +209,7 @@ describe('the end of a credential', () => {
     const { open } = await servedAgent({ authenticator, agent: working });
     const { entrance } = open();
     const ada = await entrance.authenticate(bearer('ada.endless'));
-    const id = await begun(ada);
+    const id = await beginTask(ada);
     const eve = await entrance.authenticate(bearer('eve'));
     const feed = refusal(itemsOf(await ada.subscribeToTask({ id })));
     const sent = refusal(ada.sendMessage({ message: message('hi') }));

@@ -5,7 +5,7 @@ import { servedAgent } from './session-world.js';
 
 /** The answers of a session to calls, in their order. The first call of a session authenticates. */
 async function answersTo(socketUrl: string, calls: readonly unknown[]): Promise<readonly (readonly unknown[])[]> {
-  const raw = await (await RawWebSocket.open(socketUrl)).admitted();
+  const raw = await (await RawWebSocket.open(socketUrl)).authenticateSession();
   const answer = (at: number) => raw.messages.find(([, id]) => id === at + 2);
   raw.send(...calls, ...calls.map((_, at) => ['pull', at + 2]));
   await raw.until(() => calls.every((_, at) => answer(at) !== undefined));
@@ -63,14 +63,14 @@ describe('a frame that names what its sender does not own', () => {
     ['a call by its text', ['pull', '1']],
     ['a call by a list', ['pull', [1]]],
     ['a path of a thousand members', ['push', ['pipeline', 1, Array(1_000).fill('a')]]],
-    ['arguments a thousand levels deep', ['push', ['pipeline', 1, ['getTask'], [nested(1_000)]]]],
+    ['arguments a thousand levels deep', ['push', ['pipeline', 1, ['getTask'], [nestObjects(1_000)]]]],
     ['calls within calls, a thousand deep', ['push', ['pipeline', 1, ['getTask'], [calls(1_000)]]]],
     ['an entry of a prototype', ['push', ['pipeline', '__proto__', ['ping'], []]]],
     ['a write to no pipe', ['stream', ['pipeline', 1, ['write'], [1]]]],
     ['a method of a prototype on a pipe', ['stream', ['pipeline', 0, ['constructor'], []]]],
   ])('%s ends the session', async (_, frame) => {
     const { socketUrl } = await servedAgent();
-    const raw = await (await RawWebSocket.open(socketUrl)).admitted();
+    const raw = await (await RawWebSocket.open(socketUrl)).authenticateSession();
     raw.send(frame);
     await raw.until(() => raw.code !== undefined);
     expect(raw.code).toBe(1008);
@@ -79,8 +79,8 @@ describe('a frame that names what its sender does not own', () => {
 });
 
 /** A value that nests. */
-function nested(levels: number): unknown {
-  return levels === 0 ? 1 : { a: nested(levels - 1) };
+function nestObjects(levels: number): unknown {
+  return levels === 0 ? 1 : { a: nestObjects(levels - 1) };
 }
 
 /** A call whose argument is a call whose argument is a call. */
@@ -156,7 +156,7 @@ describe('a process stays up when a peer', () => {
     ['ends the session with a reason that is a function', (raw) => raw.send(['abort', ['export', -1]], PING)],
   ])('%s', async (_, attack) => {
     const server = await hostileProcess();
-    const raw = await (await RawWebSocket.open(server.socketUrl)).admitted();
+    const raw = await (await RawWebSocket.open(server.socketUrl)).authenticateSession();
     attack(raw);
     raw.send(PING);
     await expectUp(server.socketUrl);

@@ -35,7 +35,7 @@ export async function startHostileProcess(options: CapnwebBindingOptions = {}): 
   });
   const [{ url }] = (await once(child, 'message')) as [{ url: string }];
   const socketUrl = `${url.replace('http', 'ws')}/a2a/capnweb`;
-  const asked = async () => {
+  const askMemory = async () => {
     child.send('memory');
     const [memory] = (await once(child, 'message')) as [{ heapUsed: number; arrayBuffers: number }];
     return memory;
@@ -44,9 +44,9 @@ export async function startHostileProcess(options: CapnwebBindingOptions = {}): 
     socketUrl,
     end: () => void child.kill('SIGKILL'),
     isUp: () => child.exitCode === null && child.signalCode === null,
-    heap: async () => (await asked()).heapUsed,
+    heap: async () => (await askMemory()).heapUsed,
     memory: async () => {
-      const { heapUsed, arrayBuffers } = await asked();
+      const { heapUsed, arrayBuffers } = await askMemory();
       return heapUsed + arrayBuffers;
     },
     socket: async () => {

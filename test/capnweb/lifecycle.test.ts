@@ -3,7 +3,7 @@ import { connect as connectSocket } from 'node:net';
 import { newHttpBatchRpcSession } from 'capnweb';
 import { describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
-import { closing, HELLO, itemsOf, message, type RemoteEntrance, refusal, servedAgent } from './session-world.js';
+import { HELLO, itemsOf, message, type RemoteEntrance, refusal, servedAgent, waitForClose } from './session-world.js';
 
 /** An agent that works until its signal is aborted, or a test lets it end. */
 function working() {
@@ -17,7 +17,7 @@ function working() {
 }
 
 /** The answer to a request that a test writes itself. */
-async function exchanged(port: string, request: string): Promise<string> {
+async function exchangeText(port: string, request: string): Promise<string> {
   const socket = connectSocket(Number(port), '127.0.0.1');
   socket.write(request);
   let text = '';
@@ -35,7 +35,7 @@ describe('a server that closes', () => {
     const { entrance, socket } = open();
     const ada = entrance.authenticate(HELLO);
     const feed = itemsOf(await ada.sendStreamingMessage({ message: message('hi') }));
-    const closed = closing(socket);
+    const closed = waitForClose(socket);
     const closingServer = server.close({ graceMs: 10_000 });
     expect(await refusal(ada.listTasks({}))).toMatchObject({ reason: 'UNAVAILABLE', retryAfterMs: 1000 });
     complete();
@@ -72,7 +72,7 @@ describe('a server that closes', () => {
     const silent = open().socket;
     await once(silent, 'open');
     silent.pause();
-    const closed = closing(socket);
+    const closed = waitForClose(socket);
     const refused = refusal(feed);
     const since = performance.now();
     await server.close({ graceMs: 0 });
@@ -94,7 +94,7 @@ describe('the path of a session', () => {
     ['elsewhere', `${upgrade.replace('capnweb', 'nothing')}\r\n`, 404],
   ])('answers a request %s in plain HTTP', async (_, request, status) => {
     const { url } = await servedAgent();
-    const answer = await exchanged(new URL(url).port, request);
+    const answer = await exchangeText(new URL(url).port, request);
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(answer).toContain('"message"');
     expect(/^sec-websocket-version: 13\r$/im.test(answer)).toBe(status === 426);
@@ -118,7 +118,7 @@ describe('the path of a session', () => {
   it('leaves other protocols that a client offers alone', async () => {
     const { url } = await servedAgent();
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ListTasks', params: {} });
-    const answer = await exchanged(
+    const answer = await exchangeText(
       new URL(url).port,
       `POST /a2a/jsonrpc HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA\r\nA2A-Version: 1.0\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     );

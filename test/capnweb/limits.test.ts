@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect as connectSocket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { closing, HELLO, itemsOf, message, refusal, servedAgent } from './session-world.js';
+import { HELLO, itemsOf, message, refusal, servedAgent, waitForClose } from './session-world.js';
 
 /** An agent that waits for its caller. */
 const asking = {
@@ -22,7 +22,7 @@ const call = (...path: string[]) => JSON.stringify(['push', ['pipeline', 0, path
 async function rawSocket(...options: Parameters<typeof servedAgent>) {
   const world = await servedAgent(...options);
   const { socket } = world.open();
-  const closed = closing(socket);
+  const closed = waitForClose(socket);
   await once(socket, 'open');
   return { ...world, socket, closed };
 }
@@ -57,7 +57,7 @@ describe('a session ends', () => {
     const { socket, closed, open } = await rawSocket({ limits: { bodyBytes: 100_000 } } as object);
     const other = open();
     await other.entrance.authenticate(HELLO).ping();
-    const otherClosed = closing(other.socket);
+    const otherClosed = waitForClose(other.socket);
     other.socket.send(`["push",["pipeline",0,["ping"],["${'x'.repeat(200_000)}"]]]`);
     expect((await otherClosed).code).toBe(1009);
     socket.close();
@@ -102,7 +102,7 @@ describe('a session ends', () => {
     const { agent, open } = await servedAgent({ agent: asking }, { limits: { callbacks: 5, feeds: 100 } });
     const { task } = await agent().sendMessage({ message: message('hi') });
     const { socket, entrance } = open();
-    const closed = closing(socket);
+    const closed = waitForClose(socket);
     const held = entrance.authenticate(HELLO).task(task.id);
     for (let count = 0; count < 6; count++) held.watch(() => {}).catch(() => {});
     expect(await closed).toEqual({ code: 1008, reason: 'Too many callbacks' });
@@ -112,7 +112,7 @@ describe('a session ends', () => {
     const { open } = await servedAgent({}, { limits: { pingMs: 100 } });
     const { socket, entrance } = open();
     await entrance.authenticate(HELLO).ping();
-    const closed = closing(socket);
+    const closed = waitForClose(socket);
     // A peer in a black hole reads nothing, and sends nothing.
     socket.pause();
     await expect
@@ -126,10 +126,10 @@ describe('a session ends', () => {
     const { open } = await servedAgent({}, { limits: { pingMs: 100, idleMs: 1_000 } });
     const idle = open();
     await idle.entrance.authenticate(HELLO).ping();
-    expect(await closing(idle.socket)).toEqual({ code: 1000, reason: 'The connection was idle' });
+    expect(await waitForClose(idle.socket)).toEqual({ code: 1000, reason: 'The connection was idle' });
     const { open: openOld } = await servedAgent({ agent: endless }, { limits: { pingMs: 100, ageMs: 1_500 } });
     const old = openOld();
-    const closed = closing(old.socket);
+    const closed = waitForClose(old.socket);
     const feed = await old.entrance.authenticate(HELLO).sendStreamingMessage({ message: message('hi') });
     expect(await refusal(itemsOf(feed))).toMatchObject({ reason: 'UNAVAILABLE' });
     expect((await closed).code).toBe(1012);

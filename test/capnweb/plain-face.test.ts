@@ -90,17 +90,17 @@ describe('plain arguments at the entrance', () => {
     const entrance = open();
     const ids: string[] = [];
     for (const text of ['one', 'two', 'go']) ids.push((await entrance.sendMessage(message(text))).id);
-    const listed = async (params?: object): Promise<{ ids: number[]; total: number; hasMore: boolean }> => {
+    const listIndexes = async (params?: object): Promise<{ ids: number[]; total: number; hasMore: boolean }> => {
       const { tasks, total, hasMore } = await entrance.listTasks(params);
       return { ids: tasks.map(({ id }) => ids.indexOf(id)), total, hasMore };
     };
-    expect(await listed()).toEqual({ ids: [2, 1, 0], total: 3, hasMore: false });
-    expect(await listed({ limit: 1, offset: 1 })).toEqual({ ids: [1], total: 3, hasMore: true });
-    const states = (...names: string[]) => listed({ filter: { states: names }, limit: 1 });
+    expect(await listIndexes()).toEqual({ ids: [2, 1, 0], total: 3, hasMore: false });
+    expect(await listIndexes({ limit: 1, offset: 1 })).toEqual({ ids: [1], total: 3, hasMore: true });
+    const states = (...names: string[]) => listIndexes({ filter: { states: names }, limit: 1 });
     expect(await states('input-required')).toEqual({ ids: [1], total: 2, hasMore: true });
     expect(await states('completed', 'input-required')).toEqual({ ids: [2], total: 3, hasMore: true });
-    expect(await listed({ filter: { createdAfter: '2020-01-01' } })).toMatchObject({ total: 3 });
-    expect(await listed({ filter: { createdBefore: '2020-01-01T00:00:00Z' } })).toMatchObject({ total: 0 });
+    expect(await listIndexes({ filter: { createdAfter: '2020-01-01' } })).toMatchObject({ total: 3 });
+    expect(await listIndexes({ filter: { createdBefore: '2020-01-01T00:00:00Z' } })).toMatchObject({ total: 0 });
     for (const wrong of [
       { limit: -1 },
       { offset: 0.5 },
@@ -154,11 +154,11 @@ describe('plain arguments for a user', () => {
       await events.complete();
     },
   };
-  const guarded = () => servedFace({ agent: agent as never, authenticator: anyOf(tokens, keys) });
+  const serveGuardedFace = () => servedFace({ agent: agent as never, authenticator: anyOf(tokens, keys) });
   const textOf = ({ artifacts: [artifact] }: Read) => artifact?.parts[0]?.text ?? '';
 
   it('carry the id of the user in the metadata, and nobody can choose another', async () => {
-    const { open } = await guarded();
+    const { open } = await serveGuardedFace();
     const service = open().authenticate({ type: 'bearer', token: 'pl4nted-s3cret-ada' });
     expect(textOf(await service.sendMessage(message('hi')))).toBe('{"userId":"bearer|ada"}');
     const metadata = { userId: 'bearer|bob', more: 1 };
@@ -171,7 +171,7 @@ describe('plain arguments for a user', () => {
   });
 
   it('do not find the tasks of others', async () => {
-    const { open } = await guarded();
+    const { open } = await serveGuardedFace();
     const entrance = open();
     const userOf = (token: string) => entrance.authenticate({ type: 'bearer', token });
     const [ada, bob] = [userOf('pl4nted-s3cret-ada'), userOf('pl4nted-s3cret-bob')];
@@ -190,7 +190,7 @@ describe('plain arguments for a user', () => {
     [{ type: 'bearer' }, 'INVALID_PARAMS'],
     [{ type: 'constructor', token: 'x' }, 'INVALID_PARAMS'],
   ])('are refused with the credential %j: %s', async (credential, reason) => {
-    const { open } = await guarded();
+    const { open } = await serveGuardedFace();
     expect(await refusal(open().authenticate(credential) as never)).toMatchObject({ reason });
   });
 
@@ -276,13 +276,13 @@ describe('the task of a stream', () => {
     const { open } = await servedFace({ agent: waiting as never });
     const entrance = open();
     let calls = 0;
-    const failing = () => {
+    const fail = () => {
       calls += 1;
       throw new Error('broken');
     };
     const good = collector();
     const stuck = collector();
-    const task = await entrance.sendMessageStreaming(message('hi'), {}, failing);
+    const task = await entrance.sendMessageStreaming(message('hi'), {}, fail);
     await task.subscribe(good.take);
     await task.subscribe((event: Event) => {
       stuck.take(event);

@@ -55,7 +55,7 @@ describe('a peer that breaks the rules of WebSocket', () => {
     ['sends another request', (raw) => raw.socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')],
   ])('and %s gives its place back', { timeout: 60_000 }, async (_, attack) => {
     const { socketUrl } = await servedAgent({}, { limits: { connections: 1 } });
-    const raw = await (await RawWebSocket.open(socketUrl)).admitted();
+    const raw = await (await RawWebSocket.open(socketUrl)).authenticateSession();
     attack(raw);
     await expect
       .poll(async () => (await RawWebSocket.open(socketUrl)).status, { timeout: 15_000, interval: 200 })
@@ -129,7 +129,7 @@ describe('a peer that breaks the rules of the session', () => {
       },
     ],
   ])('and %s harms nobody else', async (_, attack) => {
-    const raw = await (await RawWebSocket.open(server.socketUrl)).admitted();
+    const raw = await (await RawWebSocket.open(server.socketUrl)).authenticateSession();
     attack(raw);
     raw.send(['push', ['pipeline', 0, ['ping'], []]]);
     await expectUp(server.socketUrl);
@@ -142,7 +142,7 @@ describe('the memory of a server', { timeout: 120_000 }, () => {
   it('does not grow with what a peer sends after its end', async () => {
     const server = await hostileProcess();
     const before = await server.memory();
-    const raw = await (await RawWebSocket.open(server.socketUrl)).admitted();
+    const raw = await (await RawWebSocket.open(server.socketUrl)).authenticateSession();
     raw.send(['map', 1]);
     const chunk = JSON.stringify(['push', ['pipeline', 0, ['ping'], ['x'.repeat(1_000_000)]]]);
     for (let sent = 0; sent < 100 * SCALE && !raw.socket.destroyed; sent++) {
@@ -160,7 +160,7 @@ describe('the memory of a server', { timeout: 120_000 }, () => {
     await expectUp(server.socketUrl);
     const before = await server.memory();
     const raws = await Promise.all(
-      Array.from({ length: 40 }, async () => (await RawWebSocket.open(server.socketUrl)).admitted()),
+      Array.from({ length: 40 }, async () => (await RawWebSocket.open(server.socketUrl)).authenticateSession()),
     );
     for (const raw of raws) raw.frame(OPCODE.text, 'x'.repeat(9 * MB), { length: 10 * MB });
     // 360 MB were written. The server has read up to its limit.
@@ -180,7 +180,7 @@ describe('the memory of a server', { timeout: 120_000 }, () => {
     await expectUp(server.socketUrl);
     const before = await server.memory();
     const raws = await Promise.all(
-      Array.from({ length: 40 }, async () => (await RawWebSocket.open(server.socketUrl)).admitted()),
+      Array.from({ length: 40 }, async () => (await RawWebSocket.open(server.socketUrl)).authenticateSession()),
     );
     const bytes = Buffer.alloc(40_000).toString('base64');
     for (const raw of raws) {
@@ -205,7 +205,7 @@ describe('the memory of a server', { timeout: 120_000 }, () => {
     const server = await hostileProcess();
     await expectUp(server.socketUrl);
     const before = await server.memory();
-    const raw = await (await RawWebSocket.open(server.socketUrl)).admitted();
+    const raw = await (await RawWebSocket.open(server.socketUrl)).authenticateSession();
     const pulls = Buffer.concat(Array.from({ length: 1_000 }, () => webSocketFrame(OPCODE.text, '["pull",1]')));
     for (let round = 0; round < 350 * SCALE && !raw.socket.destroyed; round++) {
       if (!raw.socket.write(pulls)) await raw.room();
@@ -219,7 +219,7 @@ describe('the memory of a server', { timeout: 120_000 }, () => {
 
 it('a frame of millions of empty values holds up nobody for long', { timeout: 60_000 }, async () => {
   const server = await hostileProcess();
-  const raw = await (await RawWebSocket.open(server.socketUrl)).admitted();
+  const raw = await (await RawWebSocket.open(server.socketUrl)).authenticateSession();
   const empty = `[${Array.from({ length: 1_600_000 }, () => '[[]]').join()}]`;
   raw.frame(OPCODE.text, `["push",["pipeline",1,["sendMessage"],[{"message":{"parts":[${empty}]}}]]]`);
   const begun = performance.now();

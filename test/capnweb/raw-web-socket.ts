@@ -80,7 +80,7 @@ export class RawWebSocket {
   }
 
   /** Authenticates without a credential. The result of this first call is the agent. */
-  async admitted(): Promise<this> {
+  async authenticateSession(): Promise<this> {
     this.send(['push', ['pipeline', 0, ['authenticate'], [{ parameters: { 'A2A-Version': '1.0' } }]]], ['pull', 1]);
     await this.until(() => this.messages.some(([, id]) => id === 1));
     return this;

@@ -107,7 +107,7 @@ export async function refusal(call: PromiseLike<unknown>): Promise<Record<string
 }
 
 /** Resolves with the code and reason with which a socket closes. */
-export function closing(socket: WebSocket): Promise<{ readonly code: number; readonly reason: string }> {
+export function waitForClose(socket: WebSocket): Promise<{ readonly code: number; readonly reason: string }> {
   return new Promise((resolve) => socket.once('close', (code, reason) => resolve({ code, reason: reason.toString() })));
 }
 

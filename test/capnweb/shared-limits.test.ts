@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { expect, it, onTestFinished } from 'vitest';
 import WebSocket from 'ws';
-import { closing, HELLO, message, refusal, servedAgent } from './session-world.js';
+import { HELLO, message, refusal, servedAgent, waitForClose } from './session-world.js';
 
 /** The number of times that a limit was reached. */
 async function figureOf(url: string, limit: string): Promise<number> {
@@ -47,7 +47,7 @@ it('counts the limits that sessions reach', async () => {
   expect(await refusal(ada.listTasks({}))).toMatchObject({ reason: 'RESOURCE_EXHAUSTED' });
   await expect.poll(() => figureOf(url, 'runningCalls')).toBe(1);
   const raw = open();
-  const ended = closing(raw.socket);
+  const ended = waitForClose(raw.socket);
   await once(raw.socket, 'open');
   for (let call = 0; call < 20; call++) raw.socket.send(JSON.stringify(['push', ['pipeline', 0, ['ping'], []]]));
   expect((await ended).code).toBe(1008);
@@ -67,7 +67,7 @@ it('ends a session whose large calls run at the same time beyond their limit', a
     limits: { runningLength: 1 },
   });
   const { entrance, socket } = open();
-  const ended = closing(socket);
+  const ended = waitForClose(socket);
   const ada = entrance.authenticate(HELLO);
   await ada.ping();
   const first = refusal(ada.sendMessage({ message: message(`hold ${LARGE}`) }));
@@ -80,7 +80,7 @@ it('ends a session whose peer reads too slowly', async () => {
   const limits = { outboundBytes: 200_000 };
   const { open, url } = await servedAgent({ agent: (prompt: string) => prompt, health: true }, { limits });
   const { entrance, socket } = open();
-  const ended = closing(socket);
+  const ended = waitForClose(socket);
   const ada = entrance.authenticate(HELLO);
   await ada.ping();
   socket.pause();
@@ -94,7 +94,7 @@ it('ends a session whose peer reads too slowly', async () => {
 it('ends the session with the most bytes that wait, and not the others', async () => {
   const limits = { waitingBytes: 12_000_000 };
   const { open, url } = await servedAgent({ agent: (prompt: string) => prompt, health: true }, { limits });
-  const asked = async (sessions: number, calls: number) => {
+  const askSessions = async (sessions: number, calls: number) => {
     const opened = Array.from({ length: sessions }, () => open());
     const agents = opened.map(({ entrance }) => entrance.authenticate(HELLO));
     await Promise.all(agents.map((ada) => ada.ping()));
@@ -104,8 +104,8 @@ it('ends the session with the most bytes that wait, and not the others', async (
     );
     return { opened, answers };
   };
-  const little = await asked(1, 2);
-  const much = await asked(6, 60);
+  const little = await askSessions(1, 2);
+  const much = await askSessions(6, 60);
   await expect.poll(() => figureOf(url, 'waitingBytes'), { timeout: 30_000 }).toBeGreaterThan(0);
   for (const { socket } of [...little.opened, ...much.opened]) socket.resume();
   await Promise.all([...little.answers, ...much.answers]);
@@ -115,10 +115,10 @@ it('ends the session with the most bytes that wait, and not the others', async (
 
 it('ends the session with the most bytes of streams that no call takes', async () => {
   const { open } = await servedAgent({}, { limits: { waitingBytes: 3_000_000 } });
-  const written = (writes: number) => {
+  const writeFrames = (writes: number) => {
     const { entrance, socket } = open();
     const bytes = Buffer.alloc(32_000).toString('base64');
-    const ended = closing(socket);
+    const ended = waitForClose(socket);
     return entrance
       .authenticate(HELLO)
       .ping()
@@ -130,8 +130,8 @@ it('ends the session with the most bytes of streams that no call takes', async (
         return { socket, ended };
       });
   };
-  const little = await written(20);
-  const much = await written(60);
+  const little = await writeFrames(20);
+  const much = await writeFrames(60);
   expect(await much.ended).toEqual({ code: 1008, reason: 'Too many bytes of all connections wait for a reader' });
   expect(little.socket.readyState).toBe(1);
 });

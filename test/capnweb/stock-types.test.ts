@@ -8,13 +8,13 @@ it("our interfaces work as types of the stock client's stubs", () => {
   expectTypeOf<Awaited<ReturnType<Service['listTasks']>>['total']>().toEqualTypeOf<number>();
   expectTypeOf<Awaited<ReturnType<Service['getTask']>>['kind']>().toEqualTypeOf<'task'>();
   // A call on the result of another one, before it is there.
-  const chained = (service: Service) => service.authenticate({ type: 'bearer', token: 't' }).cancelTask('id');
-  expectTypeOf<Awaited<ReturnType<typeof chained>>['id']>().toEqualTypeOf<string>();
+  const chainCalls = (service: Service) => service.authenticate({ type: 'bearer', token: 't' }).cancelTask('id');
+  expectTypeOf<Awaited<ReturnType<typeof chainCalls>>['id']>().toEqualTypeOf<string>();
   const follow = (service: Service) =>
     service.sendMessageStreaming(
       { kind: 'message', messageId: 'm', role: 'user', parts: [{ kind: 'text', text: 'hi' }] },
       { blocking: false },
       (event) => void event.taskId,
     );
-  expect([open, chained, follow]).toHaveLength(3);
+  expect([open, chainCalls, follow]).toHaveLength(3);
 });

@@ -15,7 +15,7 @@ export function tokens(lastsMs?: number) {
   const revoked = new Map<string, AbortController>();
   const asked: string[] = [];
   let question: Question | undefined;
-  const found = (token: string): Authentication => {
+  const findUser = (token: string): Authentication => {
     asked.push(token);
     const end = revoked.get(token) ?? new AbortController();
     revoked.set(token, end);
@@ -39,7 +39,7 @@ export function tokens(lastsMs?: number) {
       const queried = new URLSearchParams(credentials.query).get('k') ?? undefined;
       const token = bearerToken ?? credentials.header('x-key') ?? queried ?? cookie;
       if (token === undefined) return { kind: 'anonymous' };
-      const answer = found(token);
+      const answer = findUser(token);
       if (question === undefined) return answer;
       question.asked.resolve();
       return question.answered.promise.then(() => answer);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { assertNoInternals } from '../support/no-internals.js';
-import { closing, HELLO, itemsOf, message, refusal, servedAgent } from './session-world.js';
+import { HELLO, itemsOf, message, refusal, servedAgent, waitForClose } from './session-world.js';
 
 type Part = { raw?: Uint8Array | ReadableStream; metadata?: object };
 type Execution = { message: { parts: { raw?: string; metadata?: object }[] } };
@@ -145,7 +145,7 @@ describe('errors', () => {
     const { open } = await servedAgent();
     const { socket, entrance } = open();
     await entrance.ping();
-    const closed = closing(socket);
+    const closed = waitForClose(socket);
     const texts: string[] = [];
     socket.on('message', (text) => texts.push(String(text)));
     socket.send('["release",77,1]');

@@ -60,7 +60,7 @@ describe('AUTH_011: a task that asks for authorization', () => {
   /** Opens each address that the tool prints, as the user would. */
   async function signIn(running: RunningParley): Promise<void> {
     for (const door of ['first', 'second']) {
-      const address = await running.told(new RegExp(`Sign in at (\\S+/${door})`));
+      const address = await running.waitForStderr(new RegExp(`Sign in at (\\S+/${door})`));
       await fetch(address);
     }
   }
@@ -109,7 +109,7 @@ describe('AUTH_011: a task that asks for authorization', () => {
     const target = command === 'send' ? ['send', 'let me in'] : ['task', 'subscribe', started.task.id];
     await using running = new RunningParley([...target, '-a', agent.url, '--await-auth', '--stream', '-o', 'json']);
     for (const door of ['first', 'second'])
-      await fetch(await running.printed(new RegExp(`Sign in at (http:[^"]+/${door})`)));
+      await fetch(await running.waitForStdout(new RegExp(`Sign in at (http:[^"]+/${door})`)));
     const { code, stdout } = await running.ended;
     const events = stdout.trimEnd().split('\n');
     expect(events.at(-1)).toContain('TASK_STATE_COMPLETED');
@@ -136,8 +136,8 @@ describe('AUTH_011: a task that asks for authorization', () => {
   it('can also be answered by a message, and another waiting call returns the result', async () => {
     await using demo = await ServedAgent.start(['demo-server', '--quiet']);
     await using waiting = new RunningParley(['send', '-a', demo.url, 'auth', '--await-auth', '-o', 'json']);
-    const id = await waiting.told(/^Task: (\S+)$/m);
-    await waiting.told(/Sign in first/);
+    const id = await waiting.waitForStderr(/^Task: (\S+)$/m);
+    await waiting.waitForStderr(/Sign in first/);
     const { task } = await parleyJson<{ task: Task }>(['send', '-a', demo.url, '--task-id', id, 'I have signed in']);
     expect(task.status.state).toBe('TASK_STATE_COMPLETED');
     expect(JSON.parse((await waiting.ended).stdout)).toMatchObject({

@@ -96,23 +96,23 @@ describe('CONFIG_001, CONFIG_002: settings', () => {
   interface Shown {
     readonly settings: readonly { readonly name: string; readonly value: string | null; readonly source: string }[];
   }
-  async function setting(name: string, args: readonly string[] = []) {
+  async function showSetting(name: string, args: readonly string[] = []) {
     const { settings } = await parleyJson<Shown>(['config', 'show', ...args], options);
     return settings.find((row) => row.name === name);
   }
 
   it('precedence: flag, environment, local file, global file, built-in', async () => {
     const [local, global] = [join(folder.path, 'project', '.env'), join(home, '.config', 'a2a-cli', '.env')];
-    expect(await setting('A2ACLI_OUTPUT')).toMatchObject({ value: 'json', source: 'flag' });
-    expect(await setting('A2ACLI_TIMEOUT')).toMatchObject({ value: '6s', source: 'environment' });
-    expect(await setting('A2ACLI_AGENT_CARD')).toMatchObject({ value: 'local.example', source: local });
-    expect(await setting('A2ACLI_POLL_INTERVAL')).toMatchObject({ value: '9s', source: global });
-    expect(await setting('A2ACLI_TENANT')).toMatchObject({ value: null, source: 'not set' });
+    expect(await showSetting('A2ACLI_OUTPUT')).toMatchObject({ value: 'json', source: 'flag' });
+    expect(await showSetting('A2ACLI_TIMEOUT')).toMatchObject({ value: '6s', source: 'environment' });
+    expect(await showSetting('A2ACLI_AGENT_CARD')).toMatchObject({ value: 'local.example', source: local });
+    expect(await showSetting('A2ACLI_POLL_INTERVAL')).toMatchObject({ value: '9s', source: global });
+    expect(await showSetting('A2ACLI_TENANT')).toMatchObject({ value: null, source: 'not set' });
   });
 
   it('--config replaces the local file', async () => {
     const path = join(folder.path, 'named.env');
-    expect(await setting('A2ACLI_AGENT_CARD', ['--config', path])).toMatchObject({
+    expect(await showSetting('A2ACLI_AGENT_CARD', ['--config', path])).toMatchObject({
       value: 'named.example',
       source: path,
     });

@@ -119,12 +119,12 @@ describe('what is sent', () => {
 
   it('TX_003: the tenant of the interface is sent as declared, and none without one', async () => {
     expect((await requestOf(['x'])).body.params).not.toHaveProperty('tenant');
-    const tenanted = (url: string) => ({
+    const tenantCard = (url: string) => ({
       supportedInterfaces: [
         { url: `${url}/rpc`, protocolBinding: 'JSONRPC', protocolVersion: '1.0', tenant: 'acme/1' },
       ],
     });
-    await using agent = await RecordingAgent.start({ card: tenanted });
+    await using agent = await RecordingAgent.start({ card: tenantCard });
     await parley(['send', '-a', agent.url, 'x']);
     await parley(['send', '-a', agent.url, 'x', '--tenant', 'other']);
     expect(agent.calls.map(({ body }) => body.params.tenant)).toEqual(['acme/1', 'other']);
@@ -197,7 +197,7 @@ describe('the called agent', () => {
   });
 
   it('TX_001, TX_002, TX_004: calls the first supported interface of the card, or that of --transport', async () => {
-    const offered = (url: string) => ({
+    const cardWithGrpc = (url: string) => ({
       supportedInterfaces: [
         { url: '127.0.0.1:1', protocolBinding: 'GRPC', protocolVersion: '1.0' },
         { url: `${url}/rest`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
@@ -206,7 +206,7 @@ describe('the called agent', () => {
     });
     const message = { messageId: 'a', role: 'ROLE_AGENT', parts: [{ text: 'heard' }] };
     const answer: Answer = ({ path }) => (path.startsWith('/rest') ? { body: { message } } : result({ message }));
-    await using agent = await RecordingAgent.start({ card: offered, answer });
+    await using agent = await RecordingAgent.start({ card: cardWithGrpc, answer });
     for (const flags of [
       [],
       ['--transport', 'jsonrpc'],

@@ -24,7 +24,7 @@ describe('a conversation on a terminal', () => {
     const turn = await terminal.shows(/one two three four\r\n.*> /s);
     expect(turn).not.toMatch(/Task:|Context:|State:|Artifact:|Text:/);
     terminal.type(CTRL_D);
-    const { said, code } = await terminal.ended();
+    const { said, code } = await terminal.waitForEnd();
     expect(said).toMatch(
       /Task: \S+\r\nContext: \S+\r\nState: COMPLETED\r\nResume: parley send .*--context-id \S+ "<message>"/,
     );
@@ -60,7 +60,7 @@ describe('a conversation on a terminal', () => {
     terminal.type('again\n');
     await terminal.shows(/You said: again\r\n.*> /s);
     terminal.type(CTRL_C);
-    const { said, code } = await terminal.ended();
+    const { said, code } = await terminal.waitForEnd();
     expect(said).toMatch(/Resume: parley send .*--context-id/);
     expect(code).toBe(130);
     const { tasks } = await parleyJson<{ tasks: { status: { state: string } }[] }>([
@@ -83,7 +83,7 @@ describe('a conversation on a terminal', () => {
     terminal.type(CTRL_C);
     await terminal.shows(/The task is not canceled: TaskNotCancelableError/);
     terminal.type(CTRL_C);
-    const { said, code } = await terminal.ended();
+    const { said, code } = await terminal.waitForEnd();
     expect(said).toMatch(/Resume: parley task get t-1 --wait/);
     expect(code).toBe(130);
   });
@@ -131,13 +131,13 @@ describe('a conversation on a terminal', () => {
       terminal.type('//slashes\n');
       await terminal.shows(/You said: \/slashes.*> /s);
       terminal.type('/exit\n');
-      expect((await terminal.ended()).code).toBe(0);
+      expect((await terminal.waitForEnd()).code).toBe(0);
     } finally {
       rmSync(folder, { recursive: true });
     }
   });
 
-  const said =
+  const answerText =
     (text: string): Answer =>
     () =>
       stream({ message: { messageId: 'm', role: 'ROLE_AGENT', parts: [{ text }] } });
@@ -146,7 +146,7 @@ describe('a conversation on a terminal', () => {
   it.for(cases)(
     'Markdown becomes colours unless NO_COLOR is set, and control characters of the agent are escaped',
     async () => {
-      const answer = said('# Title\n**bold** \u001b[2J\u009b31m`code`');
+      const answer = answerText('# Title\n**bold** \u001b[2J\u009b31m`code`');
       await using agent = await RecordingAgent.start({ card, answer });
       await using styled = new PseudoTerminal(['chat', '-a', agent.url]);
       await styled.shows(PROMPT);

@@ -41,11 +41,11 @@ describe('credentials', () => {
   });
 
   it('AUTH_004: no credential is printed', async () => {
-    const echoing: Answer = ({ headers }) =>
+    const echoAuthorization: Answer = ({ headers }) =>
       result({
         message: { messageId: 'a', role: 'ROLE_AGENT', parts: [{ text: `you are ${headers.authorization}` }] },
       });
-    await using agent = await RecordingAgent.start({ card: bearerScheme, answer: echoing });
+    await using agent = await RecordingAgent.start({ card: bearerScheme, answer: echoAuthorization });
     const { stderr } = await parley([
       'send',
       '-a',
@@ -63,7 +63,7 @@ describe('credentials', () => {
 
   it('AUTH_004: no credential is printed encoded, in a query, in a push configuration or in an error', async () => {
     const secret = 'p@ss/w+rd&=1';
-    const echoing: Answer = ({ body, query }) =>
+    const echoConfiguration: Answer = ({ body, query }) =>
       result({
         id: 'c1',
         taskId: 't1',
@@ -75,7 +75,7 @@ describe('credentials', () => {
         },
       });
     const card = { ...keyScheme('query', 'Subscription'), capabilities: { pushNotifications: true } };
-    await using agent = await RecordingAgent.start({ card, answer: echoing });
+    await using agent = await RecordingAgent.start({ card, answer: echoConfiguration });
     const { stderr, code } = await parley(
       ['task', 'push-config', 'create', 't1', '--url', 'https://hook.example/', '-a', agent.url, '--debug'],
       {
@@ -96,12 +96,12 @@ describe('credentials', () => {
   });
 
   it('missing and refused credentials exit with 4, and the hint names the schemes of the agent', async () => {
-    const refusing: Answer = () => ({
+    const refuseCall: Answer = () => ({
       status: 401,
       headers: { 'www-authenticate': 'Bearer' },
       body: { error: { code: 401, message: 'no' } },
     });
-    await using agent = await RecordingAgent.start({ card: bearerScheme, answer: refusing });
+    await using agent = await RecordingAgent.start({ card: bearerScheme, answer: refuseCall });
     const missing = await parley(['send', '-a', agent.url, 'x']);
     expect(missing.stderr).toMatch(/A2ACLI_ERR_CREDENTIALS_MISSING.*\nhint: the agent takes --bearer/);
     expect(missing.code).toBe(4);

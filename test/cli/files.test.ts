@@ -70,12 +70,12 @@ it.for(terminalCases())('the progress of an upload and a download is shown on a 
   const file = join(folder.path, 'film.bin');
   await using sending = new PseudoTerminal(['send', 'Copy it', '--file', file, '-a', agent.proxy.url]);
   await sending.shows(/film\.bin: [\d.]+ \w+ of 12\.0 MB/);
-  const { said } = await sending.ended();
+  const { said } = await sending.waitForEnd();
   const id = /Task: ([0-9a-f-]{36})/.exec(said)?.[1] ?? '';
   const into = join(folder.path, 'into');
   await using loading = new PseudoTerminal(['task', 'download', id, '--dir', into, '-a', agent.proxy.url]);
   await loading.shows(/copy\.bin: [\d.]+ \w+ of 12\.0 MB/);
-  expect((await loading.ended()).code).toBe(0);
+  expect((await loading.waitForEnd()).code).toBe(0);
 });
 
 it('a second run resumes the upload of a killed run', async () => {

@@ -38,7 +38,7 @@ describe('a message to an existing task', () => {
     folder[Symbol.dispose]();
   });
 
-  const asked = async (url: string) => (await parleyJson<{ task: Task }>(['send', 'x', '-a', url])).task.id;
+  const startTask = async (url: string) => (await parleyJson<{ task: Task }>(['send', 'x', '-a', url])).task.id;
   const expectOnlyNew = (shown: string) => {
     expect(shown).not.toContain('Former text.');
     expect(shown).not.toContain('Former question?');
@@ -49,7 +49,7 @@ describe('a message to an existing task', () => {
   it.each(['live', 'polled'] as const)('prints only new content with --stream: %s', async (kind) => {
     const url = urls[kind];
     const saved = join(folder.path, kind);
-    const args = ['send', 'y', '--stream', '--task-id', await asked(url), '-a', url];
+    const args = ['send', 'y', '--stream', '--task-id', await startTask(url), '-a', url];
     const { stdout, code } = await parley([...args, '--verbose', '--save-fileparts', saved]);
     expectOnlyNew(stdout.replace(/^Saved: .*$/gm, ''));
     expect(readdirSync(saved)).toEqual(['new.txt']);
@@ -58,12 +58,12 @@ describe('a message to an existing task', () => {
 
   it.each(['live', 'polled'] as const)('prints only new content in a conversation: %s', async (kind) => {
     const url = urls[kind];
-    const { stdout } = await parley(['chat', '--task-id', await asked(url), '-a', url], { input: 'y\n' });
+    const { stdout } = await parley(['chat', '--task-id', await startTask(url), '-a', url], { input: 'y\n' });
     expectOnlyNew(stdout);
   });
 
   it('prints the whole task as JSON, and without --stream', async () => {
-    const args = async () => ['send', 'y', '--task-id', await asked(urls.live), '-a', urls.live];
+    const args = async () => ['send', 'y', '--task-id', await startTask(urls.live), '-a', urls.live];
     const { stdout } = await parley(await args());
     expect(stdout).toMatch(/Former text\..*New text\./s);
     const lines = await parley([...(await args()), '--stream', '-o', 'jsonl']);
@@ -185,11 +185,11 @@ describe.each([
     const saving = args[0] === 'send' ? ['--save-fileparts', saved] : [];
     await using sent = new RunningParley([...args, ...saving, '-a', agent.card], { ...options, joined: true });
     const [one, two, three] = agent.weaver.steps;
-    await sent.printed(/cedar0/);
+    await sent.waitForStdout(/cedar0/);
     one?.resolve();
-    await sent.printed(/cedar1/);
+    await sent.waitForStdout(/cedar1/);
     two?.resolve();
-    await sent.printed(/^Connected again/m);
+    await sent.waitForStdout(/^Connected again/m);
     three?.resolve();
     const { stdout, code } = await sent.ended;
     expectEachOnce(stdout);
@@ -206,7 +206,7 @@ describe.each([
     await using sent = new RunningParley(['send', 'x', '--stream', '-o', 'jsonl', '-a', agent.card]);
     const [one, two, three] = agent.weaver.steps;
     one?.resolve();
-    await sent.printed(/cedar1/);
+    await sent.waitForStdout(/cedar1/);
     two?.resolve();
     three?.resolve();
     const { stdout, stderr } = await sent.ended;
@@ -221,11 +221,11 @@ describe.each([
     await using agent = await cutAgent({ keepsEvents, at: '-beech2' });
     const { id } = (await parleyJson<{ task: Task }>(['send', 'x', '--async', '-a', agent.url])).task;
     await using followed = new RunningParley(['task', 'subscribe', id, '--stream', '-a', agent.card], { joined: true });
-    await followed.printed(/cedar0/);
+    await followed.waitForStdout(/cedar0/);
     const [one, two, three] = agent.weaver.steps;
     one?.resolve();
     two?.resolve();
-    await followed.printed(/^Connected again/m);
+    await followed.waitForStdout(/^Connected again/m);
     three?.resolve();
     expectEachOnce((await followed.ended).stdout);
   });

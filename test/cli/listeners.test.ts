@@ -31,7 +31,7 @@ describe('no request line stops a listener:', () => {
 
   it('push receive', async () => {
     await using running = new RunningParley(['push', 'receive', '--port', '0']);
-    const url = await running.told(/^Webhook: (\S+)$/m);
+    const url = await running.waitForStderr(/^Webhook: (\S+)$/m);
     await attackListener(running, url);
   });
 });

@@ -50,7 +50,7 @@ describe.each(kinds)('against $name', ({ start }) => {
   const run = (args: readonly string[], options: ParleyOptions = {}) =>
     parley(args, { ...options, env: { ...env, ...options.env } });
   const json = <T>(...args: readonly string[]) => parleyJson<T>(args, { env });
-  const sent = async (...args: readonly string[]) => (await json<{ task: Task }>('send', ...args)).task;
+  const sendTask = async (...args: readonly string[]) => (await json<{ task: Task }>('send', ...args)).task;
 
   it('CARD_GET_001: prints the card', async () => {
     const { stdout, code } = await run(['card', 'get']);
@@ -73,11 +73,11 @@ describe.each(kinds)('against $name', ({ start }) => {
   });
 
   it('SEND_002, OUT_006: --async prints the ids at once; TASK_POLL_001: task get --wait waits for the end', async () => {
-    const running = await sent('slow 600', '--async');
+    const running = await sendTask('slow 600', '--async');
     expect(running).toMatchObject({ id: expect.any(String), contextId: expect.any(String) });
     const once = await json<Task>('task', 'get', running.id);
     expect(once.status.state).toMatch(/SUBMITTED|WORKING/);
-    const { id } = await sent('slow 1', '--async');
+    const { id } = await sendTask('slow 1', '--async');
     const waited = await json<Task>('task', 'get', id, '--wait');
     expect(waited.status.state).toBe('TASK_STATE_COMPLETED');
   });
@@ -127,8 +127,8 @@ describe.each(kinds)('against $name', ({ start }) => {
   });
 
   it('INTERACT_001: a context goes on with a new task', async () => {
-    const first = await sent('hello');
-    const second = await sent('again', '--context-id', first.contextId);
+    const first = await sendTask('hello');
+    const second = await sendTask('again', '--context-id', first.contextId);
     expect(second.contextId).toBe(first.contextId);
     expect(second.id).not.toBe(first.id);
   });
@@ -137,7 +137,7 @@ describe.each(kinds)('against $name', ({ start }) => {
     const { stdout } = await run(['send', 'ask']);
     const id = /^Task: (\S+)$/m.exec(stdout)?.[1] ?? '';
     expect(stdout).toContain(`Resume: parley send --task-id ${id} "<reply>"`);
-    const answered = await sent('Ada', '--task-id', id);
+    const answered = await sendTask('Ada', '--task-id', id);
     expect(answered).toMatchObject({ id, status: { state: 'TASK_STATE_COMPLETED' } });
     expect(textsOf(answered)).toBe('Hello, Ada');
   });
@@ -149,7 +149,7 @@ describe.each(kinds)('against $name', ({ start }) => {
       hint: expect.stringContaining('--debug'),
     });
     expect(code).toBe(1);
-    const over = await sent('hello');
+    const over = await sendTask('hello');
     const late = await run(['send', 'x', '--task-id', over.id, '-o', 'json']);
     expect(late.code).toBe(1);
     expect(JSON.parse(late.stdout).error.code).toMatch(
@@ -158,7 +158,7 @@ describe.each(kinds)('against $name', ({ start }) => {
   });
 
   it('TASK_GET_001: gets a task by its id, with artifacts and the requested history', async () => {
-    const { id } = await sent('hello');
+    const { id } = await sendTask('hello');
     const task = await json<Task & { history?: unknown[] }>('task', 'get', id, '--history', '0');
     expect(textsOf(task)).toBe('You said: hello');
     expect(task.history ?? []).toEqual([]);
@@ -166,19 +166,19 @@ describe.each(kinds)('against $name', ({ start }) => {
   });
 
   it('TASK_CANCEL_001: cancels, accepts a repetition, and prints the state', async () => {
-    const { id } = await sent('slow', '--async');
+    const { id } = await sendTask('slow', '--async');
     expect((await json<Task>('task', 'cancel', id)).status.state).toBe('TASK_STATE_CANCELED');
     expect((await json<Task>('task', 'cancel', id)).status.state).toBe('TASK_STATE_CANCELED');
-    const over = await sent('hello');
+    const over = await sendTask('hello');
     const late = await run(['task', 'cancel', over.id, '-o', 'json']);
     expect(JSON.parse(late.stdout).error.code).toBe('TaskNotCancelableError');
     expect(late.code).toBe(1);
   });
 
   it('TASK_LIST_001: pages, and filters by context and state', async () => {
-    const { contextId } = await sent('hello');
-    await sent('fail', '--context-id', contextId);
-    await sent('again', '--context-id', contextId);
+    const { contextId } = await sendTask('hello');
+    await sendTask('fail', '--context-id', contextId);
+    await sendTask('again', '--context-id', contextId);
     const all = await json<{ tasks: Task[]; nextPageToken: string }>(
       'task',
       'list',
@@ -208,11 +208,11 @@ describe.each(kinds)('against $name', ({ start }) => {
   });
 
   it('TASK_SUBSCRIBE_001: follows a running task; the first event is the task', async () => {
-    const { id } = await sent('slow 600', '--async');
+    const { id } = await sendTask('slow 600', '--async');
     await using events = new RunningParley(['task', 'subscribe', id, '--stream', '-o', 'json'], { env });
     await using end = new RunningParley(['task', 'subscribe', id, '-o', 'json', '--debug'], { env });
-    await events.printed(/\n/);
-    await end.told(/< #\d+ data: /);
+    await events.waitForStdout(/\n/);
+    await end.waitForStderr(/< #\d+ data: /);
     await run(['task', 'cancel', id]);
     const lines = linesOf((await events.ended).stdout);
     expect(lines[0]?.task?.id).toBe(id);
@@ -223,7 +223,7 @@ describe.each(kinds)('against $name', ({ start }) => {
   });
 
   it('DOWNLOAD_001: saves artifacts, and overwrites files only with --force', async () => {
-    const { id } = await sent('file');
+    const { id } = await sendTask('file');
     const { files } = await json<{ files: { path: string; bytes: number }[] }>(
       'task',
       'download',
@@ -247,7 +247,7 @@ describe.each(kinds)('against $name', ({ start }) => {
 
   it('TX_004, OUT_001: both bindings give the same output', async () => {
     for (const binding of ['jsonrpc', 'rest']) {
-      const task = await sent('hello', '--transport', binding);
+      const task = await sendTask('hello', '--transport', binding);
       expect(textsOf(task)).toBe('You said: hello');
       const { stdout } = await run(['task', 'get', 'no-such-task', '--transport', binding, '-o', 'json']);
       const a2aCode = binding === 'jsonrpc' ? '-32001' : '404';
@@ -257,7 +257,7 @@ describe.each(kinds)('against $name', ({ start }) => {
 
   it('PUSH_001: registers, prints, lists and removes webhooks, if the agent supports them', async () => {
     const { capabilities } = await json<{ capabilities: { pushNotifications?: boolean } }>('card', 'get');
-    const { id } = await sent('slow 600', '--async');
+    const { id } = await sendTask('slow 600', '--async');
     const hook = ['task', 'push-config', 'create', id, '--url', HOOK, '--id', 'h-1', '--token', 'tok'];
     if (capabilities.pushNotifications !== true) {
       expect((await run(hook)).stderr).toMatch(/the card of the agent offers no push notifications/);
@@ -274,8 +274,8 @@ describe.each(kinds)('against $name', ({ start }) => {
   });
 
   it('INTERACT_005: no call depends on an earlier one', async () => {
-    const first = await sent('hello');
-    const second = await sent('hello');
+    const first = await sendTask('hello');
+    const second = await sendTask('hello');
     expect(second.contextId).not.toBe(first.contextId);
   });
 
@@ -305,7 +305,7 @@ describe.each(kinds)('against $name', ({ start }) => {
 
   it('OUT_001: a waiting command prints the task id on stderr first, and only the result on stdout', async () => {
     await using running = new RunningParley(['send', 'slow 1', '-o', 'json'], { env });
-    const id = await running.told(/^Task: (\S+)$/m);
+    const id = await running.waitForStderr(/^Task: (\S+)$/m);
     const { stdout } = await running.ended;
     expect(JSON.parse(stdout)).toMatchObject({ task: { id, status: { state: 'TASK_STATE_COMPLETED' } } });
   });

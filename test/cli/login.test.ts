@@ -101,7 +101,7 @@ describe('auth login', () => {
     expect(before.stderr).toContain(`hint: the agent takes parley auth login --agent-card ${agent.url}`);
 
     await using login = new RunningParley(['auth', 'login', '--client-id', 'cli', '-a', agent.url], { env });
-    await login.told(/Open http:\S+\/activate and enter the code ABCD-EFGH/);
+    await login.waitForStderr(/Open http:\S+\/activate and enter the code ABCD-EFGH/);
     const { code, stdout } = await login.ended;
     expect(code).toBe(0);
     expect(stdout).toContain(`Signed in at: ${authorization.url}`);
@@ -322,7 +322,7 @@ describe('auth login', () => {
     await using agent = await agentOf(authorization, 'deviceCode');
     const args = ['auth', 'login', '--client-id', 'cli', '-a', agent.url];
     await using login = new RunningParley(args, { env: { HOME: home.path } });
-    await login.told(/enter the code/);
+    await login.waitForStderr(/enter the code/);
     const { stderr } = await login.stop();
     expect(stderr).toMatch(
       new RegExp(

@@ -221,7 +221,7 @@ describe('on a terminal', () => {
       answer: ({ body }) => result(body.method === 'GetTask' ? done : { task: working }),
     });
     await using terminal = new PseudoTerminal(['send', 'x', '-a', agent.url, '--poll-interval', '50ms']);
-    const { said } = await terminal.ended();
+    const { said } = await terminal.waitForEnd();
     expect(said.match(/Task: t-1/g)).toHaveLength(1);
     expect(said.match(/Context: c-1/g)).toHaveLength(1);
     expect(said).toContain('State: COMPLETED');

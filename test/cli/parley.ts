@@ -81,12 +81,12 @@ export class RunningParley implements AsyncDisposable {
   }
 
   /** Waits until stdout matches a pattern; returns the first group. */
-  printed(pattern: RegExp): Promise<string> {
+  waitForStdout(pattern: RegExp): Promise<string> {
     return this.#until(pattern, () => this.#stdout);
   }
 
   /** Waits until stderr matches a pattern; returns the first group. */
-  told(pattern: RegExp): Promise<string> {
+  waitForStderr(pattern: RegExp): Promise<string> {
     return this.#until(pattern, () => this.#stderr);
   }
 
@@ -132,7 +132,7 @@ export class ServedAgent implements AsyncDisposable {
 
   static async start(args: readonly string[], options?: ParleyOptions): Promise<ServedAgent> {
     const running = new RunningParley([...args, '--port', '0'], options);
-    return new ServedAgent(running, await running.printed(/^URL: (\S+)$/m));
+    return new ServedAgent(running, await running.waitForStdout(/^URL: (\S+)$/m));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -65,7 +65,7 @@ export class PseudoTerminal implements AsyncDisposable {
   }
 
   /** Waits for the end of the command. Returns its whole output and its exit code. */
-  async ended(): Promise<{ readonly said: string; readonly code: number | null }> {
+  async waitForEnd(): Promise<{ readonly said: string; readonly code: number | null }> {
     await this.#closed;
     return { said: this.#said, code: this.#child.exitCode };
   }

@@ -16,7 +16,7 @@ const status = (state: string, more: object = {}) => ({
 /** Starts a receiver. Returns it with its url. */
 async function receiver(...flags: readonly string[]) {
   const running = new RunningParley(['push', 'receive', '--port', '0', ...flags]);
-  const url = await running.told(/^Webhook: (\S+)$/m);
+  const url = await running.waitForStderr(/^Webhook: (\S+)$/m);
   const post = (body: unknown, headers: Record<string, string> = {}) =>
     fetch(url, {
       method: 'POST',
@@ -46,7 +46,7 @@ describe('PUSH_002: a webhook on this machine', () => {
   it('prints notifications of an agent on the official SDK, and ends with Ctrl-C', async () => {
     await using hook = await receiver('--token', 'pl4nted-s3cret-token');
     const { id, contextId } = await notifyTask(hook.url, '--token', 'pl4nted-s3cret-token');
-    await hook.running.printed(/^State: COMPLETED$/m);
+    await hook.running.waitForStdout(/^State: COMPLETED$/m);
     const { code, stdout, stderr } = await hook.running.stop('SIGINT');
     expect(stdout).toMatch(
       new RegExp(`^Task: ${id}\\nContext: ${contextId}\\nArtifact: greeting\\nText:\\nHello, Ada$`, 'm'),
@@ -60,7 +60,7 @@ describe('PUSH_002: a webhook on this machine', () => {
   it('prints one notification per line in the form of the protocol with -o json', async () => {
     await using hook = await receiver('-o', 'json');
     const { id } = await notifyTask(hook.url);
-    await hook.running.printed(/TASK_STATE_COMPLETED/);
+    await hook.running.waitForStdout(/TASK_STATE_COMPLETED/);
     const { stdout } = await hook.running.stop();
     const notifications = stdout
       .trimEnd()

@@ -77,12 +77,12 @@ const Said = Annotation.Root({
 
 describe('answers of which one is invalid', () => {
   it('are accepted except for the invalid one', async () => {
-    const asked = (name: string) => ({
+    const askFor = (name: string) => ({
       said: [interrupt(`${name}?`, { responseSchema: z.object({ [name]: z.number() }) })],
     });
     const both = new StateGraph(Said)
-      .addNode('one', () => asked('rows'))
-      .addNode('other', () => asked('seats'))
+      .addNode('one', () => askFor('rows'))
+      .addNode('other', () => askFor('seats'))
       .addEdge(START, 'one')
       .addEdge(START, 'other')
       .compile({ checkpointer: new MemorySaver() });

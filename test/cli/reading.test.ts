@@ -15,7 +15,7 @@ const task = {
   ],
 };
 const read = 'Text:\nThe answer is 42.\n\nData:\n{\n  "n": 1\n}\n\nText:\nBehind\n\n';
-const finished: Answer = ({ body }) => result(body.method === 'SendMessage' ? { task } : task);
+const answerFinished: Answer = ({ body }) => result(body.method === 'SendMessage' ? { task } : task);
 
 it('--verbose prints the trace id of a task, or its page in a tracing tool', async () => {
   const id = '0af7651916cd43dd8448eb211c80319c';
@@ -31,13 +31,13 @@ it('--verbose prints the trace id of a task, or its page in a tracing tool', asy
 
 describe('a streamed artifact', () => {
   it.for([['send', 'x'], ['task', 'get', 't-1'], ['chat']])('is printed as one text by %j', async (args) => {
-    await using agent = await RecordingAgent.start({ answer: finished });
+    await using agent = await RecordingAgent.start({ answer: answerFinished });
     const { stdout } = await parley([...args, '-a', agent.url], { input: 'x\n' });
     expect(stdout).toContain(`Artifact: report.md\n${read}`);
   });
 
   it('separates texts with different media types, and with --verbose those with different metadata', async () => {
-    await using agent = await RecordingAgent.start({ answer: finished });
+    await using agent = await RecordingAgent.start({ answer: answerFinished });
     expect((await parley(['task', 'get', 't-1', '-a', agent.url])).stdout).toContain('Text:\nplain\n\nText:\n!\n');
     const marked = {
       ...task,

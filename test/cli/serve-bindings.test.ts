@@ -31,7 +31,7 @@ it('without --listed only the tool names the address of gRPC, not the card', asy
   const card = await cardAt(agent.url);
   expect(bindingsIn(card)).not.toContain('GRPC');
   for (const { url } of card.supportedInterfaces) expect(new URL(url).origin).toBe(agent.url);
-  const address = await agent.running.printed(/^Unlisted: GRPC 1\.0 (\S+)$/m);
+  const address = await agent.running.waitForStdout(/^Unlisted: GRPC 1\.0 (\S+)$/m);
   const { code, stdout } = await parley(['send', '-e', address, '--transport', 'grpc', 'hi']);
   expect([code, stdout]).toEqual([0, expect.stringContaining('Echo: hi')]);
   const session = await parley(['send', agent.url, 'hi', '--transport', 'capnweb']);

@@ -97,7 +97,7 @@ describe('parley serve with variables that have no flag', () => {
     const url = `http://127.0.0.1:${port}`;
     const args = ['serve', '--echo', '--port', port, '--public-url', url];
     await using running = new RunningParley(args, { env: { A2A_CARD_KEYS: path } });
-    await running.printed(/^URL: /m);
+    await running.waitForStdout(/^URL: /m);
     const card = await (await fetch(`${url}/.well-known/agent-card.json`)).json();
     expect(card).toMatchObject({ signatures: [expect.anything()] });
   });

@@ -117,7 +117,7 @@ describe('parley serve with API keys', () => {
       expires: '2020-01-01',
     };
     writeFileSync(file, JSON.stringify([ada.entry, eve]));
-    await agent.running.told(/the last ones stay in force/);
+    await agent.running.waitForStderr(/the last ones stay in force/);
     expect(await statusOf(agent.url, { 'x-api-key': 'key-of-eve' })).toBe(401);
     expect(await statusOf(agent.url, { 'x-api-key': ada.key })).toBe(200);
   });

@@ -11,7 +11,7 @@ describe('parley serve --operator', () => {
 
   it('serves the operator API, and prints its token', async () => {
     await using agent = await ServedAgent.start(['serve', '--echo', '--operator']);
-    const token = await agent.running.printed(/^Operator token: (\S{43})$/m);
+    const token = await agent.running.waitForStdout(/^Operator token: (\S{43})$/m);
     const statuses = [
       await statusOf(agent.url),
       await statusOf(agent.url, `${token}x`),
@@ -24,7 +24,7 @@ describe('parley serve --operator', () => {
     const options = { env: { A2A_OPERATOR: 'true' } };
     await using one = await ServedAgent.start(['serve', '--echo'], options);
     await using other = await ServedAgent.start(['serve', '--echo'], options);
-    const token = await one.running.printed(/^Operator token: (\S+)$/m);
+    const token = await one.running.waitForStdout(/^Operator token: (\S+)$/m);
     expect([await statusOf(one.url, token), await statusOf(other.url, token)]).toEqual([200, 401]);
   });
 

@@ -43,8 +43,8 @@ class WatchedServer extends RunningParley {
     super(['serve', 'agent.ts', '--watch', '--port', '0', ...more], { cwd: path });
   }
   /** Resolves to the address once the server has started `times` times. */
-  started(times: number): Promise<string> {
-    return this.printed(new RegExp(`(?:^URL: (\\S+)$[^]*?){${times}}`, 'm'));
+  waitForStart(times: number): Promise<string> {
+    return this.waitForStdout(new RegExp(`(?:^URL: (\\S+)$[^]*?){${times}}`, 'm'));
   }
   override async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
@@ -58,11 +58,11 @@ describe('parley serve --watch', () => {
   ])('%s serves the changed module, and a running task continues', { timeout: 60_000 }, async (_, more) => {
     using folder = new WatchedFolder();
     await using running = new WatchedServer(folder, more);
-    const client = await connect(await running.started(1));
+    const client = await connect(await running.waitForStart(1));
     const before = await client.sendMessage('hello');
     const waiting = await client.sendMessage({ message: 'wait', configuration: { returnImmediately: true } });
     folder.say('two');
-    await running.started(2);
+    await running.waitForStart(2);
     expect(textOf(await client.getTask(before.task?.id ?? ''))).toBe('one');
     folder.write('go', '');
     const ended = await client.waitFor(waiting.task?.id ?? '', { pollMs: 50 });
@@ -74,11 +74,11 @@ describe('parley serve --watch', () => {
   }, async () => {
     using folder = new WatchedFolder();
     await using running = new WatchedServer(folder);
-    await running.started(1);
+    await running.waitForStart(1);
     folder.write('word.ts', 'export const word = ;');
-    await running.told(/error: .*agent\.ts cannot be loaded: .*word\.ts:1: SyntaxError/);
+    await running.waitForStderr(/error: .*agent\.ts cannot be loaded: .*word\.ts:1: SyntaxError/);
     folder.say('three');
-    const url = await running.started(2);
+    const url = await running.waitForStart(2);
     const { task } = await (await connect(url)).ask('hello');
     expect(task && textOf(task)).toBe('three');
     expect((await running.stop('SIGINT')).code).toBe(0);

@@ -75,7 +75,7 @@ describe('parley serve', () => {
     const url = `http://127.0.0.1:${await freePort()}`;
     const flags = ['serve', '--echo', '--port', new URL(url).port, '--public-url', url];
     await using running = new RunningParley(flags);
-    await running.printed(/^URL: (\S+)$/m);
+    await running.waitForStdout(/^URL: (\S+)$/m);
     expect(await hasConsole(url)).toBe(false);
   });
 
@@ -406,7 +406,7 @@ it('parley serve --echo answers half a second after its start', async () => {
   for (let round = 0; round < 5; round++) {
     const began = performance.now();
     await using running = new RunningParley(['serve', '--echo', '--port', '0']);
-    const url = await running.printed(/^URL: (\S+)$/m);
+    const url = await running.waitForStdout(/^URL: (\S+)$/m);
     await call(url, 'hello');
     took.push(performance.now() - began);
   }
@@ -419,7 +419,7 @@ describe('variables of parley serve', () => {
     const port = await freePort();
     const env = { PORT: String(port), HOST: '127.0.0.1', A2ACLI_ECHO: 'true' };
     await using running = new RunningParley(['serve'], { env });
-    expect(await running.printed(/^URL: (\S+)$/m)).toBe(`http://127.0.0.1:${port}`);
+    expect(await running.waitForStdout(/^URL: (\S+)$/m)).toBe(`http://127.0.0.1:${port}`);
     expect(textsOf(await call(`http://127.0.0.1:${port}`, 'x'))).toEqual(['Echo: x']);
   });
 

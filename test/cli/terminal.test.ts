@@ -16,7 +16,7 @@ describe('on a terminal', () => {
     await using terminal = new PseudoTerminal(args);
     await terminal.shows(/working · \d+ s · Ctrl-C leaves the task running/);
     terminal.type(CTRL_C);
-    const { said } = await terminal.ended();
+    const { said } = await terminal.waitForEnd();
     expect(said).toMatch(/Task: t-1/);
     expect(said).toContain('\u001b[K');
     expect(said).toMatch(/the task continues\. To follow it: parley task get t-1 --wait/);
@@ -26,15 +26,15 @@ describe('on a terminal', () => {
   it.for(cases)('conformance shows the current check', async () => {
     await using agent = await RecordingAgent.start();
     await using terminal = new PseudoTerminal(['conformance', '-a', agent.url, '--timeout', '5s']);
-    const { said } = await terminal.ended();
+    const { said } = await terminal.waitForEnd();
     expect(said).toContain('\rJSONRPC 1.0: SendMessage answers with a task or a message\u001b[K');
   });
 
   it.for(cases)('errors are coloured, unless NO_COLOR is set', async () => {
     await using coloured = new PseudoTerminal(['nonsense']);
-    expect((await coloured.ended()).said).toContain('\u001b[1;31merror:');
+    expect((await coloured.waitForEnd()).said).toContain('\u001b[1;31merror:');
     await using plain = new PseudoTerminal(['nonsense'], { NO_COLOR: '1' });
-    expect((await plain.ended()).said).not.toContain('\u001b[');
+    expect((await plain.waitForEnd()).said).not.toContain('\u001b[');
   });
 });
 
@@ -45,7 +45,7 @@ describe('send on a terminal', () => {
   const artifact = (text: string) => ({ artifactId: 'a', parts: [{ text }] });
   const update = (text: string) => ({ taskId: 't-1', contextId: 'c-1', artifact: artifact(text), append: true });
   const status = (state: string) => ({ taskId: 't-1', contextId: 'c-1', status: { state: `TASK_STATE_${state}` } });
-  const streamed = (state: string) =>
+  const streamTask = (state: string) =>
     stream(
       { task: working },
       { artifactUpdate: update(said.slice(0, 20)) },
@@ -60,9 +60,9 @@ describe('send on a terminal', () => {
     /\nTask: t-1\r\nContext: c-1\r\nState: COMPLETED\r\nResume: parley send .*--context-id c-1 "<message>"\r\n$/;
 
   it.for(cases)('shows Markdown as it arrives, like chat, and the ids and the state once', async () => {
-    await using agent = await RecordingAgent.start({ card: { capabilities }, answer: () => streamed('COMPLETED') });
+    await using agent = await RecordingAgent.start({ card: { capabilities }, answer: () => streamTask('COMPLETED') });
     await using terminal = new PseudoTerminal(['send', 'x', '-a', agent.url]);
-    const all = (await terminal.ended()).said;
+    const all = (await terminal.waitForEnd()).said;
     expect(agent.calls.map(({ body }) => body.method)).toEqual(['SendStreamingMessage']);
     expect(all).toContain(shown);
     expect(all).toMatch(end);
@@ -75,9 +75,9 @@ describe('send on a terminal', () => {
   });
 
   it.for(cases)('shows links if the terminal supports them', async () => {
-    await using agent = await RecordingAgent.start({ card: { capabilities }, answer: () => streamed('COMPLETED') });
+    await using agent = await RecordingAgent.start({ card: { capabilities }, answer: () => streamTask('COMPLETED') });
     await using terminal = new PseudoTerminal(['send', 'x', '-a', agent.url], { TERM_PROGRAM: 'WezTerm' });
-    expect((await terminal.ended()).said).toContain('\u001b]8;;https://tea.example\u001b\\more\u001b]8;;\u001b\\');
+    expect((await terminal.waitForEnd()).said).toContain('\u001b]8;;https://tea.example\u001b\\more\u001b]8;;\u001b\\');
   });
 
   it.for(cases)('prints the same answer of an agent without streaming', async () => {
@@ -89,27 +89,27 @@ describe('send on a terminal', () => {
     };
     await using agent = await RecordingAgent.start({ answer: () => result({ task }) });
     await using terminal = new PseudoTerminal(['send', 'x', '-a', agent.url]);
-    const all = (await terminal.ended()).said;
+    const all = (await terminal.waitForEnd()).said;
     expect(all).toContain(shown);
     expect(all).toMatch(end);
   });
 
   it.for(cases)('prints a failure once, and a question unchanged', async () => {
-    await using failing = await RecordingAgent.start({ card: { capabilities }, answer: () => streamed('FAILED') });
+    await using failing = await RecordingAgent.start({ card: { capabilities }, answer: () => streamTask('FAILED') });
     await using failed = new PseudoTerminal(['send', 'x', '-a', failing.url]);
-    const failure = (await failed.ended()).said;
+    const failure = (await failed.waitForEnd()).said;
     expect(failure).toContain('the task is FAILED');
     expect(failure.split('FAILED')).toHaveLength(2);
-    const answer = () => streamed('INPUT_REQUIRED');
+    const answer = () => streamTask('INPUT_REQUIRED');
     await using asking = await RecordingAgent.start({ card: { capabilities }, answer });
     await using asked = new PseudoTerminal(['send', 'x', '-a', asking.url]);
-    expect((await asked.ended()).said).toMatch(/State: INPUT_REQUIRED\r\nResume: .*--task-id t-1 "<reply>"\r\n$/);
+    expect((await asked.waitForEnd()).said).toMatch(/State: INPUT_REQUIRED\r\nResume: .*--task-id t-1 "<reply>"\r\n$/);
   });
 
   it.for(cases)('--stream prints each event, and the last state once', async () => {
-    await using agent = await RecordingAgent.start({ card: { capabilities }, answer: () => streamed('COMPLETED') });
+    await using agent = await RecordingAgent.start({ card: { capabilities }, answer: () => streamTask('COMPLETED') });
     await using terminal = new PseudoTerminal(['send', 'x', '--stream', '-a', agent.url]);
-    const all = (await terminal.ended()).said;
+    const all = (await terminal.waitForEnd()).said;
     expect(all).toMatch(/State: WORKING\r\n.*Artifact: a\r\n.*State: COMPLETED\r\nResume: /s);
     expect(all.split('State: COMPLETED')).toHaveLength(2);
   });

@@ -110,7 +110,7 @@ it('TASK_POLL_002: Ctrl-C leaves the task running, and prints the command that f
     answer: ({ body }) => result(body.method === 'GetTask' ? task : { task }),
   });
   await using running = new RunningParley(['send', '-a', agent.url, 'x', '--poll-interval', '50ms']);
-  await running.told(/Task: t-1/);
+  await running.waitForStderr(/Task: t-1/);
   const { code, stderr } = await running.stop('SIGINT');
   expect(stderr).toContain(`the task continues. To follow it: parley task get t-1 --wait --agent-card ${agent.url}`);
   expect(code).toBe(130);

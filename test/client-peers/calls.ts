@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { following, started, taskOf, textOf } from './said.js';
+import { followUpParams, startParams, taskOf, textOf } from './said.js';
 import { hasFault, type Stage } from './stage.js';
 
 /** Calls that are answered once. */
@@ -37,7 +37,7 @@ export function testCalls(stage: Stage): void {
       const asked = taskOf(await client.sendMessage('ask'));
       expect(asked.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
       expect(textOf(asked.status.message)).toBe('What else?');
-      const answered = taskOf(await client.sendMessage(following(asked, 'nothing more')));
+      const answered = taskOf(await client.sendMessage(followUpParams(asked, 'nothing more')));
       expect(answered).toMatchObject({ id: asked.id, status: { state: 'TASK_STATE_COMPLETED' } });
       const { history = [], artifacts = [] } = await client.getTask({ id: asked.id, historyLength: 100 });
       expect(history.filter(({ role }) => role === 'ROLE_USER').map(textOf)).toEqual(['ask', 'nothing more']);
@@ -46,7 +46,7 @@ export function testCalls(stage: Stage): void {
 
     it('cancels a task that runs', async () => {
       const { client } = stage;
-      const { id } = taskOf(await client.sendMessage(started('wait')));
+      const { id } = taskOf(await client.sendMessage(startParams('wait')));
       const canceled = await client.cancelTask(id, { metadata: { reason: 'enough' } });
       expect(canceled).toMatchObject({ id, status: { state: 'TASK_STATE_CANCELED' } });
       expect((await client.getTask(id)).status.state).toBe('TASK_STATE_CANCELED');
@@ -56,7 +56,7 @@ export function testCalls(stage: Stage): void {
     it('waits for tasks as long as it takes', async () => {
       const { client } = stage;
       const gate = randomUUID();
-      const { id } = taskOf(await client.sendMessage(started(`chunks ${gate} 2`)));
+      const { id } = taskOf(await client.sendMessage(startParams(`chunks ${gate} 2`)));
       const waiting = client.waitFor(id);
       await client.sendMessage(`saw ${gate}-2`);
       const task = await waiting;

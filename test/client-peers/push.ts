@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { Webhook } from '../support/webhook.js';
-import { started, taskOf } from './said.js';
+import { startParams, taskOf } from './said.js';
 import { hasFault, type Stage } from './stage.js';
 
 /** Webhooks of tasks. */
@@ -9,7 +9,7 @@ export function testPush(stage: Stage): void {
   describe('a webhook', () => {
     it('is registered, read, listed and removed', async () => {
       const { client } = stage;
-      const { id: taskId } = taskOf(await client.sendMessage(started('wait')));
+      const { id: taskId } = taskOf(await client.sendMessage(startParams('wait')));
       const wanted = { taskId, id: 'first', url: 'http://127.0.0.1:9/hook', token: 'a-token' };
       expect(await client.createTaskPushNotificationConfig(wanted)).toMatchObject(wanted);
       await client.createTaskPushNotificationConfig({ ...wanted, id: 'second' });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { A2AError } from 'parley-a2a/client';
 import { describe, expect, it } from 'vitest';
-import { following, taskOf } from './said.js';
+import { followUpParams, taskOf } from './said.js';
 import { hasFault, type Stage } from './stage.js';
 
 const VAGUE = ['INTERNAL_ERROR', 'UNAVAILABLE'];
@@ -43,8 +43,8 @@ export function testRefusals(stage: Stage): void {
       if (stage.peer.version !== '1.0') return;
       const isMistaken = hasFault(stage, 'misnames ended tasks');
       const refusals = isMistaken ? ['INVALID_PARAMS', ...VAGUE] : ['UNSUPPORTED_OPERATION'];
-      expect(refusals).toContain(await codeOf(client.sendMessage(following(task, 'more'))));
-      expect(refusals).toContain(await codeOf(first(client.sendStreamingMessage(following(task, 'more')))));
+      expect(refusals).toContain(await codeOf(client.sendMessage(followUpParams(task, 'more'))));
+      expect(refusals).toContain(await codeOf(first(client.sendStreamingMessage(followUpParams(task, 'more')))));
       const unwatched = isMistaken ? 'TASK_NOT_FOUND' : 'UNSUPPORTED_OPERATION';
       expect(await codeOf(first(client.subscribeToTask(task.id)))).toBe(unwatched);
     });

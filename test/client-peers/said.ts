@@ -17,11 +17,11 @@ export function textOf(said: Pick<Artifact, 'parts'> | undefined): string | unde
 }
 
 /** A message that goes on with a task. */
-export function following({ id, contextId }: Task, text: string) {
+export function followUpParams({ id, contextId }: Task, text: string) {
   return { message: { taskId: id, ...(contextId !== undefined && { contextId }), parts: [{ text }] } };
 }
 
 /** A message that does not wait for its outcome. */
-export function started(text: string) {
+export function startParams(text: string) {
   return { message: { parts: [{ text }] }, configuration: { returnImmediately: true } };
 }

@@ -3,7 +3,7 @@ import { type Client, connect, type TaskStream } from 'parley-a2a/client';
 import { grpcTransport } from 'parley-a2a-grpc';
 import { describe, expect, it } from 'vitest';
 import { CuttingProxy } from '../support/cutting-proxy.js';
-import { following, started, taskOf, textOf } from './said.js';
+import { followUpParams, startParams, taskOf, textOf } from './said.js';
 import { hasFault, type Stage } from './stage.js';
 
 type Event = TaskStream extends AsyncIterable<infer One> ? One : never;
@@ -23,7 +23,7 @@ export function testStreams(stage: Stage): void {
       const { client } = stage;
       const gate = randomUUID();
       const stream = client.sendStreamingMessage(`chunks ${gate} ${COUNT}`);
-      const events = await seen(stream, gate, client);
+      const events = await readEvents(stream, gate, client);
       expect(events.map(shapeOf)).toEqual([
         'TASK_STATE_SUBMITTED',
         'TASK_STATE_WORKING',
@@ -43,7 +43,7 @@ export function testStreams(stage: Stage): void {
       const port = Number(/127\.0\.0\.1:(\d+)/.exec(client.agentInterface.url)?.[1]);
       await using proxy = await CuttingProxy.open(port, { at: 'chunk 3 ', times: 2 });
       const stream = (await through(proxy, stage)).sendStreamingMessage(`chunks ${gate} ${COUNT}`);
-      const events = await seen(stream, gate, client);
+      const events = await readEvents(stream, gate, client);
       if (!hasFault(stage, 'stores watched chunks twice')) expect(contentOf(events)).toBe(WHOLE);
       expect(contentOf(events)).toMatch(/^chunk 1 .*chunk 2 .*chunk 3 .*chunk 4 $/);
       expect(stream.state).toBe('TASK_STATE_COMPLETED');
@@ -53,9 +53,9 @@ export function testStreams(stage: Stage): void {
     it('of a task shows what it is and what it becomes', async () => {
       const { client } = stage;
       const gate = randomUUID();
-      const { id } = taskOf(await client.sendMessage(started(`chunks ${gate} ${COUNT}`)));
+      const { id } = taskOf(await client.sendMessage(startParams(`chunks ${gate} ${COUNT}`)));
       const stream = client.subscribeToTask(id);
-      const events = await seen(stream, gate, client);
+      const events = await readEvents(stream, gate, client);
       expect(stream.state).toBe('TASK_STATE_COMPLETED');
       expect(events.every((event) => taskIdOf(event) === id)).toBe(true);
       expect(events.map(shapeOf).at(-1)).toBe('TASK_STATE_COMPLETED');
@@ -67,7 +67,7 @@ export function testStreams(stage: Stage): void {
       const asked = await all(asking);
       expect(asked.map(shapeOf).at(-1)).toBe('TASK_STATE_INPUT_REQUIRED');
       const task = await client.getTask(asking.taskId ?? '');
-      const answering = client.sendStreamingMessage(following(task, 'nothing more'));
+      const answering = client.sendStreamingMessage(followUpParams(task, 'nothing more'));
       const answered = await all(answering);
       expect([answering.taskId, answering.state]).toEqual([task.id, 'TASK_STATE_COMPLETED']);
       expect(answered.map(shapeOf)).toContain('artifact last');
@@ -98,7 +98,7 @@ export function testStreams(stage: Stage): void {
 }
 
 /** The agent gives a chunk only when the one before was seen: what is held back never comes. */
-async function seen(stream: TaskStream, gate: string, teller: Client): Promise<Event[]> {
+async function readEvents(stream: TaskStream, gate: string, teller: Client): Promise<Event[]> {
   const events: Event[] = [];
   let told = 1;
   for await (const event of stream) {

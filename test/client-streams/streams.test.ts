@@ -75,11 +75,11 @@ describe.each([
     const turns: Heard[] = [];
     let input: SendInput = `say ${seed}`;
     do {
-      const turn = await heard(client.sendStreamingMessage(input));
+      const turn = await readStream(client.sendStreamingMessage(input));
       turns.push(turn);
       breaks += turn.breaks;
-      const { status, artifacts } = (await asked(`/tasks/${turn.taskId}`).then((answer) => answer.json())) as Task;
-      expect(folded(turn.events), `seed ${seed}`).toEqual({ status, artifacts });
+      const { status, artifacts } = (await fetchPath(`/tasks/${turn.taskId}`).then((answer) => answer.json())) as Task;
+      expect(foldEvents(turn.events), `seed ${seed}`).toEqual({ status, artifacts });
       input = { message: { parts: [{ text: `answer ${seed}` }], taskId: turn.taskId } };
     } while (turns.at(-1)?.state === 'TASK_STATE_INPUT_REQUIRED');
     const log = await logOf(turns[0]?.taskId ?? '');
@@ -89,11 +89,11 @@ describe.each([
 
   /** The log of the server, read without the proxy. */
   async function logOf(taskId: string): Promise<Numbered[]> {
-    const answer = await asked(`/tasks/${taskId}:subscribe`, { 'last-event-id': '0' });
+    const answer = await fetchPath(`/tasks/${taskId}:subscribe`, { 'last-event-id': '0' });
     return framesOf(await answer.text()).map(({ id, data }) => ({ id, event: data as TaskEvent }));
   }
 
-  function asked(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
+  function fetchPath(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
     return fetch(`${server.url}/a2a/rest${path}`, { headers: { 'a2a-version': '1.0', ...headers } });
   }
 });
@@ -110,7 +110,7 @@ interface Heard {
   readonly breaks: number;
 }
 
-async function heard(stream: TaskStream): Promise<Heard> {
+async function readStream(stream: TaskStream): Promise<Heard> {
   const events: Numbered[] = [];
   for await (const event of stream) events.push({ id: stream.lastEventId, event });
   const { taskId = '', state, breaks } = stream;
@@ -140,7 +140,7 @@ function expectOrder(events: readonly Numbered[], log: readonly Numbered[], plac
 }
 
 /** The task after the events. */
-function folded(events: readonly Numbered[]): unknown {
+function foldEvents(events: readonly Numbered[]): unknown {
   const [first, ...rest] = events.map(({ event }) => event);
   if (first === undefined || first.task === undefined) throw new Error('a stream begins with a task');
   const builder = new TaskBuilder(first.task);

@@ -13,14 +13,14 @@ const answered = result({ task: task() });
 describe('interceptors', () => {
   it('see every call, the first one outermost, and may change it', async () => {
     const seen: string[] = [];
-    const named =
+    const recordCalls =
       (name: string): Interceptor<ClientCallContext> =>
       (call, next) => {
         seen.push(`${name} ${call.operation} ${call.context.headers['x-from'] ?? '-'}`);
         return next({ ...call, context: { ...call.context, headers: { ...call.context.headers, 'x-from': name } } });
       };
     await using stub = await StubAgent.start(() => answered);
-    const client = await connect(stub.card(), { interceptors: [named('a'), named('b')] });
+    const client = await connect(stub.card(), { interceptors: [recordCalls('a'), recordCalls('b')] });
     await client.sendMessage('hi');
     for await (const _ of client.sendStreamingMessage('hi')) seen.push('event');
     expect(seen).toEqual([
@@ -35,7 +35,7 @@ describe('interceptors', () => {
 
   it('may answer themselves, and watch what comes', async () => {
     const watched: unknown[] = [];
-    const watching: Interceptor<ClientCallContext> = (call, next) => {
+    const watchStream: Interceptor<ClientCallContext> = (call, next) => {
       const outcome = next(call);
       if (!(Symbol.asyncIterator in outcome)) return outcome;
       return (async function* () {
@@ -45,10 +45,10 @@ describe('interceptors', () => {
         }
       })();
     };
-    const cached: Interceptor<ClientCallContext> = (call, next) =>
+    const answerFromCache: Interceptor<ClientCallContext> = (call, next) =>
       call.operation === 'getTask' ? Promise.resolve(task('TASK_STATE_WORKING') as never) : next(call);
     await using stub = await StubAgent.start(() => answered);
-    const client = await connect(stub.card(), { interceptors: [watching, cached] });
+    const client = await connect(stub.card(), { interceptors: [watchStream, answerFromCache] });
     expect(await client.getTask('t1')).toMatchObject({ status: { state: 'TASK_STATE_WORKING' } });
     expect(stub.calls).toHaveLength(0);
     for await (const event of client.sendStreamingMessage('hi')) expect(watched).toEqual([event]);
@@ -59,7 +59,7 @@ describe('credentials', () => {
   const token = (current: () => string): CredentialProvider => ({
     credentials: async () => ({ headers: { authorization: `Bearer ${current()}` }, query: { k: 'v' } }),
   });
-  const guarded = () =>
+  const startGuardedAgent = () =>
     StubAgent.start(({ headers }) =>
       headers.authorization === 'Bearer new'
         ? answered
@@ -67,7 +67,7 @@ describe('credentials', () => {
     );
 
   it('go with every call, in headers and in the query', async () => {
-    await using stub = await guarded();
+    await using stub = await startGuardedAgent();
     const client = await connect(stub.card(), { credentials: token(() => 'new') });
     await client.sendMessage('hi');
     for await (const _ of client.sendStreamingMessage('hi'));
@@ -89,7 +89,7 @@ describe('credentials', () => {
         return true;
       },
     };
-    await using stub = await guarded();
+    await using stub = await startGuardedAgent();
     const client = await connect(stub.card(), { credentials: renewing });
     expect(await client.sendMessage('hi')).toEqual({ task: task() });
     current = 'old';
@@ -98,7 +98,7 @@ describe('credentials', () => {
   });
 
   it('are sent to no origin but that of the card, unless it is trusted', async () => {
-    await using api = await guarded();
+    await using api = await startGuardedAgent();
     await using stub = await StubAgent.start(({ method }) => (method === 'GET' ? { body: api.card() } : answered));
     const credentials = token(() => 'new');
     const card = `${stub.url}/card.json`;

@@ -35,7 +35,7 @@ class SteppedAgent implements AgentExecutor {
   }
 }
 
-async function served(options: Pick<A2AServerOptions, 'limits'> = {}) {
+async function serveAgent(options: Pick<A2AServerOptions, 'limits'> = {}) {
   const agent = new SteppedAgent();
   const server = createA2AServer({ agent, health: false, bindings: [capnwebBinding()], ...options });
   onTestFinished(() => server.close({ graceMs: 0 }));
@@ -55,7 +55,7 @@ const terminal = {
 
 describe('the objects of an agent', () => {
   it('a task is used before the answer to its message has arrived', async () => {
-    const { url } = await served();
+    const { url } = await serveAgent();
     const { answer, task } = (await objectsAt(url)).send('hi');
     const [read, answered] = await Promise.all([task.get(), answer]);
     expect(read).toMatchObject({ id: await task.id, status: { state: 'TASK_STATE_COMPLETED' } });
@@ -63,7 +63,7 @@ describe('the objects of an agent', () => {
   });
 
   it('a missing task is an error of the protocol', async () => {
-    const { url } = await served();
+    const { url } = await serveAgent();
     const agent = await objectsAt(url);
     await expect(agent.task('none').get()).rejects.toMatchObject({ code: 'TASK_NOT_FOUND' });
     const { task } = agent.send('hi');
@@ -71,7 +71,7 @@ describe('the objects of an agent', () => {
   });
 
   it('a feed ends after the task, and can be left', async () => {
-    const { agent: steps, url } = await served();
+    const { agent: steps, url } = await serveAgent();
     const agent = await objectsAt(url);
     const id = await startedTask(agent, 'steps 3');
     const task = agent.task(id);
@@ -89,7 +89,7 @@ describe('the objects of an agent', () => {
   });
 
   it('a view reads a task, and has no way to change it', async () => {
-    const { url } = await served();
+    const { url } = await serveAgent();
     const { task } = (await objectsAt(url)).send('hi');
     const view = task.view();
     expect(await view.get({ historyLength: 0 })).toMatchObject({ id: await task.id });
@@ -99,7 +99,7 @@ describe('the objects of an agent', () => {
 
 describe('a watch', () => {
   it('gives each event once and in order, through connections that are lost', async () => {
-    const { agent: steps, server, port } = await served();
+    const { agent: steps, server, port } = await serveAgent();
     await using proxy = await ResettingProxy.open(port);
     const supportedInterfaces = server.agentCard.supportedInterfaces.map((item) => ({
       ...item,
@@ -122,7 +122,7 @@ describe('a watch', () => {
   });
 
   it('whose function is busy while the connection is lost gets the next batch after its return', async () => {
-    const { agent: steps, server, port } = await served();
+    const { agent: steps, server, port } = await serveAgent();
     let connections = 0;
     await using proxy = await ResettingProxy.open(port, () => {
       connections += 1;
@@ -162,7 +162,7 @@ describe('a watch', () => {
   });
 
   it('that throws ends itself, and no other', async () => {
-    const { agent: steps, url } = await served();
+    const { agent: steps, url } = await serveAgent();
     const agent = await objectsAt(url);
     const taskId = await startedTask(agent, 'steps 3');
     const task = agent.task(taskId);
@@ -179,7 +179,7 @@ describe('a watch', () => {
   });
 
   it('that is closed gets nothing more', async () => {
-    const { agent: steps, url } = await served();
+    const { agent: steps, url } = await serveAgent();
     const agent = await objectsAt(url);
     const taskId = await startedTask(agent, 'steps 3');
     let batches = 0;
@@ -196,7 +196,7 @@ describe('a watch', () => {
   });
 
   it('of a missing task rejects', async () => {
-    const { url } = await served();
+    const { url } = await serveAgent();
     const agent = await objectsAt(url);
     await expect(agent.task('none').watch(() => {}).ended).rejects.toMatchObject({ code: 'TASK_NOT_FOUND' });
   });
@@ -204,7 +204,7 @@ describe('a watch', () => {
 
 describe('files', () => {
   it('travel as streams in both directions', async () => {
-    const { url } = await served();
+    const { url } = await serveAgent();
     const agent = await objectsAt(url);
     const size = 3_000_000;
     let sent = 0;

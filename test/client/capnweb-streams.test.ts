@@ -22,7 +22,9 @@ const counting: AgentExecutor = {
   },
 };
 
-async function served(options: Pick<A2AServerOptions, 'authenticator' | 'storage'> & { agent?: AgentExecutor } = {}) {
+async function serveAgent(
+  options: Pick<A2AServerOptions, 'authenticator' | 'storage'> & { agent?: AgentExecutor } = {},
+) {
   const server = createA2AServer({
     agent: counting,
     health: false,
@@ -58,7 +60,7 @@ async function clientAt(
 
 describe('streams over Cap’n Web', () => {
   it('bring every event once and in order through connections that are reset', { timeout: 60_000 }, async () => {
-    const { server, port } = await served();
+    const { server, port } = await serveAgent();
     let resets = 0;
     await using proxy = await ResettingProxy.open(port, () => (++resets <= 30 ? 3_000 + resets * 700 : 1e9));
     const client = await clientAt(server.agentCard, proxy.port);
@@ -86,7 +88,7 @@ describe('streams over Cap’n Web', () => {
         await events.complete();
       },
     };
-    const { server, port } = await served({ agent });
+    const { server, port } = await serveAgent({ agent });
     await using proxy = await ResettingProxy.open(port);
     const client = await clientAt(server.agentCard, proxy.port, { transport: { pingMs: 100, connectMs: 500 } });
     const stream = client.sendStreamingMessage('wait');
@@ -114,7 +116,7 @@ describe('streams over Cap’n Web', () => {
         await events.complete();
       },
     };
-    const first = await served({ agent, storage });
+    const first = await serveAgent({ agent, storage });
     const client = await clientAt(first.server.agentCard, first.port);
     const stream = client.sendStreamingMessage('wait');
     const states: unknown[] = [];
@@ -154,7 +156,7 @@ describe('streams over Cap’n Web', () => {
         return { kind: 'user', user: { id: 'test|ada', expiresAt } };
       },
     };
-    const { server, port } = await served({ agent, authenticator });
+    const { server, port } = await serveAgent({ agent, authenticator });
     let issued = 0;
     const issue = (): string => {
       issued += 1;

@@ -19,7 +19,10 @@ function shownCache(): CardCache & { readonly entries: Map<string, CachedDocumen
 }
 
 /** An agent whose card may be kept for a minute, with these headers, and names the caller of each request. */
-function caching(headers: Readonly<Record<string, string>>, answers: { status?: number } = {}): Promise<StubAgent> {
+function startCachingAgent(
+  headers: Readonly<Record<string, string>>,
+  answers: { status?: number } = {},
+): Promise<StubAgent> {
   return StubAgent.start(({ headers: asked, number }, stub) => ({
     ...(number > 1 && answers),
     headers: { 'cache-control': 'max-age=60', ...headers },
@@ -41,7 +44,7 @@ describe('two clients with different fetch functions', () => {
     ['one memory cache', memoryCardCache],
     ['one cache of the caller', shownCache],
   ])('do not share cards in %s', async (_, cacheOf) => {
-    await using stub = await caching({});
+    await using stub = await startCachingAgent({});
     const shared = cacheOf === undefined ? {} : { cardCache: cacheOf() };
     const [ada, bob] = [fetchOf('ada'), fetchOf('bob')];
     expect(await nameAt(stub.url, { ...shared, fetch: ada })).toBe('ada 1');
@@ -81,17 +84,17 @@ describe('two clients with different fetch functions', () => {
   it('are bounded together', async () => {
     const cardCache = memoryCardCache();
     const asked: string[] = [];
-    await using stub = await caching({});
+    await using stub = await startCachingAgent({});
     const body = JSON.stringify(stub.card());
-    const counting =
+    const countFetches =
       (name: string): NonNullable<ConnectOptions['fetch']> =>
       async () => {
         asked.push(name);
         return new Response(body, { headers: { 'cache-control': 'max-age=60' } });
       };
-    const first = counting('first');
+    const first = countFetches('first');
     await connect(stub.url, { cardCache, fetch: first });
-    for (let at = 0; at < 1_000; at++) await connect(stub.url, { cardCache, fetch: counting(`${at}`) });
+    for (let at = 0; at < 1_000; at++) await connect(stub.url, { cardCache, fetch: countFetches(`${at}`) });
     await connect(stub.url, { cardCache, fetch: first });
     expect(asked.filter((name) => name === 'first')).toHaveLength(2);
   });
@@ -101,7 +104,7 @@ describe('a card that varies (RFC 9111 §4.1)', () => {
   it.each(['Authorization', 'x-user', 'Accept, X-User', 'accept,authorization , x-user'])(
     'by %s is not given to a caller with other headers',
     async (vary) => {
-      await using stub = await caching({ vary });
+      await using stub = await startCachingAgent({ vary });
       const cardCache = shownCache();
       expect(await nameAt(stub.url, { cardCache })).toBe('anyone 1');
       expect(await nameAt(stub.url, { cardCache, cardHeaders: { Authorization: 'ada' } })).toBe('ada 2');
@@ -111,14 +114,14 @@ describe('a card that varies (RFC 9111 §4.1)', () => {
   );
 
   it.each(['*', ' * ', 'Accept, *', '*,accept'])('by %j is asked for each time', async (vary) => {
-    await using stub = await caching({ vary, etag: '"1"' });
+    await using stub = await startCachingAgent({ vary, etag: '"1"' });
     const cardCache = shownCache();
     expect(await nameAt(stub.url, { cardCache })).toBe('anyone 1');
     expect(await nameAt(stub.url, { cardCache })).toBe('anyone 2');
   });
 
   it('by headers of the client is kept with their values, and is another one for other values', async () => {
-    await using stub = await caching({ vary: 'A2A-Version, Accept', etag: '"1"' });
+    await using stub = await startCachingAgent({ vary: 'A2A-Version, Accept', etag: '"1"' });
     const cardCache = shownCache();
     await connect(stub.url, { cardCache });
     const [[key, kept] = []] = cardCache.entries;
@@ -132,7 +135,7 @@ describe('a card that varies (RFC 9111 §4.1)', () => {
   });
 
   it('by cookies, which a browser adds unseen, is asked for again', async () => {
-    await using stub = await caching({ vary: 'Cookie', etag: '"1"' });
+    await using stub = await startCachingAgent({ vary: 'Cookie', etag: '"1"' });
     const cardCache = shownCache();
     expect(await nameAt(stub.url, { cardCache })).toBe('anyone 1');
     expect(await nameAt(stub.url, { cardCache })).toBe('anyone 2');

@@ -371,7 +371,7 @@ describe('required security that cannot be read is not none', () => {
   const SCHEMES = { bearer: { httpAuthSecurityScheme: { scheme: 'Bearer' } } };
 
   /** The headers of a call, or the error before it. */
-  async function called(members: object, options: ConnectOptions): Promise<unknown> {
+  async function callAgent(members: object, options: ConnectOptions): Promise<unknown> {
     await using stub = await agent();
     const document = card({ supportedInterfaces: [entry({ url: stub.url })], ...members });
     const client = await connect(document as never, options);
@@ -395,9 +395,9 @@ describe('required security that cannot be read is not none', () => {
     ['a name of a scheme', [{ schemes: 'bearer' }]],
   ])('%s names the scheme', async (_, securityRequirements) => {
     const members = { securitySchemes: SCHEMES, securityRequirements };
-    expect(await called(members, { credentials: bearerToken('t') })).toBe('Bearer t');
+    expect(await callAgent(members, { credentials: bearerToken('t') })).toBe('Bearer t');
     const { securitySchemes: _s, ...undeclared } = members;
-    expect(await called(undeclared, { credentials: bearerToken('t') })).toMatch(/^The agent asks for bearer/);
+    expect(await callAgent(undeclared, { credentials: bearerToken('t') })).toMatch(/^The agent asks for bearer/);
   });
 
   it.each<readonly [string, unknown]>([
@@ -409,11 +409,11 @@ describe('required security that cannot be read is not none', () => {
     ['schemes that are true', [{ schemes: true }]],
   ])('%s is a requirement that nothing satisfies', async (_, securityRequirements) => {
     for (const members of [{ securitySchemes: SCHEMES, securityRequirements }, { securityRequirements }]) {
-      expect(await called(members, { credentials: bearerToken('t') })).toMatch(
+      expect(await callAgent(members, { credentials: bearerToken('t') })).toMatch(
         /^The agent asks for .*cannot be read.*given: a bearer token/,
       );
       // The error comes only if it is needed: the agent decides about a caller without credentials.
-      expect(await called(members, {})).toBe('anonymous');
+      expect(await callAgent(members, {})).toBe('anonymous');
     }
   });
 
@@ -433,7 +433,7 @@ describe('required security that cannot be read is not none', () => {
       securityRequirements: [{ schemes: { odd: { list: [] } } }],
     };
     for (const credentials of [apiKey('k', { place: { location: 'header', name: 'k' } }), bearerToken('t')])
-      expect(await called(members, { credentials })).toMatch(/^The agent asks for odd; given: /);
+      expect(await callAgent(members, { credentials })).toMatch(/^The agent asks for odd; given: /);
   });
 
   it.each<readonly [string, object]>([
@@ -446,7 +446,7 @@ describe('required security that cannot be read is not none', () => {
   ])('%s is read', async (_, scheme) => {
     const members = { securitySchemes: { s: scheme }, securityRequirements: [{ schemes: { s: { list: [] } } }] };
     const isKey = JSON.stringify(scheme).includes('authorization');
-    expect(await called(members, { credentials: isKey ? apiKey('t') : bearerToken('t') })).toBe(
+    expect(await callAgent(members, { credentials: isKey ? apiKey('t') : bearerToken('t') })).toBe(
       isKey ? 't' : 'Bearer t',
     );
   });

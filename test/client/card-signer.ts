@@ -52,7 +52,7 @@ export async function signer(kid: string, alg = 'ES256'): Promise<Signer> {
 export const textOf = (card: object) => canonicalJson(canonicalCard(card));
 
 /** The verdicts on a card, and the card where there is one, else the error. */
-export async function looked(card: object, signatures: SignatureOptions, more: { fetch?: Fetch } = {}) {
+export async function verifyCard(card: object, signatures: SignatureOptions, more: { fetch?: Fetch } = {}) {
   const verdicts: SignatureVerdict[] = [];
   const onVerdicts = (all: readonly SignatureVerdict[]) => void verdicts.push(...all);
   const read = fetchAgentCard(card as AgentCard, { ...more, signatures: { ...signatures, onVerdicts } });
@@ -64,5 +64,5 @@ export async function looked(card: object, signatures: SignatureOptions, more: {
 }
 
 /** The error of a card that cannot be verified. */
-export const unverified = (message: RegExp) =>
+export const unverifiedError = (message: RegExp) =>
   expect.objectContaining({ name: 'AgentCardError', fault: 'unverified', message: expect.stringMatching(message) });

@@ -9,7 +9,7 @@ const CATALOG = '/.well-known/ai-catalog.json';
 const missing: StubAnswer = { status: 404 };
 
 /** A stub with these documents under their paths, and calls answered everywhere else. */
-function serving(documents: (stub: StubAgent) => Readonly<Record<string, StubAnswer>>): Promise<StubAgent> {
+function serveDocuments(documents: (stub: StubAgent) => Readonly<Record<string, StubAnswer>>): Promise<StubAgent> {
   return StubAgent.start(({ method, url }, stub) => {
     if (method === 'POST') return result(task());
     return documents(stub)[url] ?? missing;
@@ -30,20 +30,20 @@ describe('the url of a card that does not end in .json', () => {
     ['/agents/5/?format=json', [`/agents/5${CARD}`, `/agents/5${LEGACY_CARD}`, CARD]],
     ['/?agent=5', [CARD, LEGACY_CARD]],
   ])('%s leads to its card', async (path, asked) => {
-    await using stub = await serving((stub) => ({ [path]: { body: stub.card() } }));
+    await using stub = await serveDocuments((stub) => ({ [path]: { body: stub.card() } }));
     const client = await connect(stub.url + path, alone());
     expect(gets(stub)).toEqual([...asked, path]);
     expect(await client.getTask('t1')).toEqual(task());
   });
 
   it('/ leads to the card of an agent that has it there', async () => {
-    await using stub = await serving((stub) => ({ '/': { body: stub.card() } }));
+    await using stub = await serveDocuments((stub) => ({ '/': { body: stub.card() } }));
     expect((await connect(stub.url, alone())).card.name).toBe('Stub');
     expect(gets(stub).filter((url) => url === '/')).toHaveLength(1);
   });
 
   it('leads to a catalog, too', async () => {
-    await using stub = await serving((stub) => ({
+    await using stub = await serveDocuments((stub) => ({
       '/api/agents': {
         body: {
           specVersion: '1.0',
@@ -62,7 +62,7 @@ describe('the url of a card that does not end in .json', () => {
   it.each(['text/plain', 'application/octet-stream', 'text/html', 'application/a2a-agent-card+json; charset=utf-8'])(
     'is read as %s, with a byte order mark',
     async (type) => {
-      await using stub = await serving((stub) => ({
+      await using stub = await serveDocuments((stub) => ({
         '/a2a/v1/card': { headers: { 'content-type': type }, body: `\uFEFF${JSON.stringify(stub.card())}` },
       }));
       expect((await connect(`${stub.url}/a2a/v1/card`, alone())).card.name).toBe('Stub');
@@ -70,7 +70,7 @@ describe('the url of a card that does not end in .json', () => {
   );
 
   it('gets the headers for the card, and no credential of calls', async () => {
-    await using stub = await serving((stub) => ({ '/a2a/v1/card': { body: stub.card() } }));
+    await using stub = await serveDocuments((stub) => ({ '/a2a/v1/card': { body: stub.card() } }));
     const client = await connect(`${stub.url}/a2a/v1/card`, {
       ...alone(),
       cardHeaders: { 'x-card': 'c' },
@@ -90,13 +90,13 @@ describe('the url of a card that does not end in .json', () => {
 
 describe('the url of a base or of an interface is asked as before', () => {
   it('first for the well-known paths, and nothing else if the card is there', async () => {
-    await using stub = await serving((stub) => ({ [`/agents/5${CARD}`]: { body: stub.card() } }));
+    await using stub = await serveDocuments((stub) => ({ [`/agents/5${CARD}`]: { body: stub.card() } }));
     await connect(`${stub.url}/agents/5`, alone());
     expect(gets(stub)).toEqual([`/agents/5${CARD}`]);
   });
 
   it('an interface is not asked if the card at the origin lists it', async () => {
-    await using stub = await serving((stub) => ({
+    await using stub = await serveDocuments((stub) => ({
       [CARD]: {
         body: stub.card({
           supportedInterfaces: [{ url: `${stub.url}/rpc`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
@@ -108,7 +108,7 @@ describe('the url of a base or of an interface is asked as before', () => {
   });
 
   it('an agent whose path ends in card is found below it', async () => {
-    await using stub = await serving((stub) => ({ [`/business-card${CARD}`]: { body: stub.card() } }));
+    await using stub = await serveDocuments((stub) => ({ [`/business-card${CARD}`]: { body: stub.card() } }));
     expect((await connect(`${stub.url}/business-card`, alone())).card.name).toBe('Stub');
     expect(gets(stub)).toEqual(['/business-card', `/business-card${CARD}`]);
   });
@@ -125,7 +125,7 @@ describe('the url of a base or of an interface is asked as before', () => {
       (response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': hello\n\n'),
     ],
   ])('%s at the url itself ends no search', async (_, answer) => {
-    await using stub = await serving((stub) => ({
+    await using stub = await serveDocuments((stub) => ({
       '/rpc': answer,
       [CATALOG]: {
         body: {
@@ -135,7 +135,7 @@ describe('the url of a base or of an interface is asked as before', () => {
       },
     }));
     expect((await connect(`${stub.url}/rpc`, { ...alone(), timeoutMs: 5_000 })).card.name).toBe('Stub');
-    await using bare = await serving(() => ({ '/rpc': answer }));
+    await using bare = await serveDocuments(() => ({ '/rpc': answer }));
     await expect(connect(`${bare.url}/rpc`, { ...alone(), timeoutMs: 5_000 })).rejects.toMatchObject({
       name: 'AgentCardError',
       fault: 'not-found',
@@ -176,7 +176,7 @@ describe('a document that is no card is invalid, and the error says what it is',
 
   it.each(documents)('%s', async (_, answer, says) => {
     for (const path of [CARD, '/some/card.json', '/a2a/v1/card']) {
-      await using stub = await serving(() => ({ [path]: answer }));
+      await using stub = await serveDocuments(() => ({ [path]: answer }));
       const reference = path === CARD ? stub.url : stub.url + path;
       for (const search of [connect, fetchAgentCard]) {
         const error = await search(reference, alone()).then(
@@ -191,12 +191,12 @@ describe('a document that is no card is invalid, and the error says what it is',
   });
 
   it('a page at the well-known path does not hide a card elsewhere', async () => {
-    await using stub = await serving((stub) => ({ [CARD]: page, [LEGACY_CARD]: { body: stub.card() } }));
+    await using stub = await serveDocuments((stub) => ({ [CARD]: page, [LEGACY_CARD]: { body: stub.card() } }));
     expect((await connect(stub.url, alone())).card.name).toBe('Stub');
   });
 
   it('pages at other paths only: there is no card', async () => {
-    await using stub = await serving(() => ({ '/': page, '/discover': page, [CATALOG]: page }));
+    await using stub = await serveDocuments(() => ({ '/': page, '/discover': page, [CATALOG]: page }));
     await expect(connect(stub.url, alone())).rejects.toMatchObject({ fault: 'not-found' });
   });
 
@@ -205,7 +205,7 @@ describe('a document that is no card is invalid, and the error says what it is',
       specVersion: '1.0',
       entries: [{ identifier: 'x', type: 'application/a2a-agent-card+json', url }],
     });
-    await using stub = await serving(() => ({
+    await using stub = await serveDocuments(() => ({
       [CATALOG]: { body: catalog('/more.json') },
       '/more.json': { body: catalog('/x.json') },
     }));

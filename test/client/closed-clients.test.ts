@@ -21,7 +21,7 @@ const waits: AgentExecutor = {
   },
 };
 
-async function served(
+async function serveAgent(
   agent = waits,
 ): Promise<{ readonly server: A2AServer; readonly url: string; calls: () => number }> {
   let count = 0;
@@ -45,7 +45,7 @@ const closedError = { name: 'ConnectionError', isFinal: true, message: 'The clie
 
 describe.each(WAYS)('a closed client of %s', (name, options) => {
   it('ends its streams and waits, and calls no more', async () => {
-    const { server, url, calls } = await served();
+    const { server, url, calls } = await serveAgent();
     const client = await connect(name === 'in-process' ? server : url, options);
     const stream = client.sendStreamingMessage('hi');
     while (stream.taskId === undefined || stream.state !== 'TASK_STATE_WORKING') await stream.next();
@@ -65,7 +65,7 @@ describe.each(WAYS)('a closed client of %s', (name, options) => {
   });
 
   it('ends a stream that is between two connections', async () => {
-    const { server, url } = await served();
+    const { server, url } = await serveAgent();
     const client = await connect(name === 'in-process' ? server : url, { ...options, resume: { firstMs: 600_000 } });
     const stream = client.sendStreamingMessage('hi');
     await stream.next();
@@ -81,7 +81,7 @@ describe.each(WAYS)('a closed client of %s', (name, options) => {
 
 describe('a watch', () => {
   it.each(['close', 'dispose'] as const)('ends by %s of its agent', async (how) => {
-    const { url } = await served();
+    const { url } = await serveAgent();
     const agent = await connectCapnweb(url, { resume: { firstMs: 1 } });
     const { answer, task } = agent.send({
       message: { parts: [{ text: 'hi' }] },
@@ -126,7 +126,7 @@ describe('a watch', () => {
 
 describe('a file of the caller that cannot be read', () => {
   it('is the error of its stream, and no error of the agent', async () => {
-    const { url } = await served();
+    const { url } = await serveAgent();
     const agent = await connectCapnweb(url);
     onTestFinished(() => agent.close());
     const own = new Error('the disk of the caller');

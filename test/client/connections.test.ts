@@ -113,7 +113,7 @@ describe('interruptions are told of', () => {
   const numbering = { capabilities: { streaming: true, extensions: [{ uri: STREAM_RESUME_EXTENSION }] } };
   const frame = (event: object, id: number) =>
     `id: ${id}\ndata: ${JSON.stringify({ jsonrpc: '2.0', id: 1, result: event })}\n\n`;
-  const streamed =
+  const streamText =
     (text: string, cut: boolean): StubAnswer =>
     (response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -121,23 +121,23 @@ describe('interruptions are told of', () => {
     };
   const status = (state: string) => ({ statusUpdate: { taskId: 't1', contextId: 'c1', status: { state } } });
   const busy: StubAnswer = { status: 503, headers: { 'retry-after': '0' }, body: { message: 'later' } };
-  const collecting = () => {
+  const collectEvents = () => {
     const heard: ConnectionEvent[] = [];
     return { heard, onConnection: (event: ConnectionEvent) => heard.push(event) };
   };
   const short = ({ state, attempt, taskId }: ConnectionEvent) => [state, attempt, taskId];
 
   it('of a stream that breaks, with the number of the attempt and the cause', async () => {
-    const broken: StubAnswer = (_, socket) => socket.destroy();
+    const breakConnection: StubAnswer = (_, socket) => socket.destroy();
     const answers: StubAnswer[] = [
-      streamed(frame({ task: task('TASK_STATE_WORKING') }, 1), true),
-      broken,
-      broken,
-      streamed(frame(status('TASK_STATE_WORKING'), 2), true),
-      streamed(frame(status('TASK_STATE_COMPLETED'), 3), false),
+      streamText(frame({ task: task('TASK_STATE_WORKING') }, 1), true),
+      breakConnection,
+      breakConnection,
+      streamText(frame(status('TASK_STATE_WORKING'), 2), true),
+      streamText(frame(status('TASK_STATE_COMPLETED'), 3), false),
     ];
     await using stub = await StubAgent.start(() => answers.shift() ?? { status: 500 });
-    const { heard, onConnection } = collecting();
+    const { heard, onConnection } = collectEvents();
     const client = await connect(stub.card(numbering), { resume: FAST, onConnection });
     for await (const event of client.sendStreamingMessage('hi')) void event;
     expect(heard.map(short)).toEqual([
@@ -158,7 +158,7 @@ describe('interruptions are told of', () => {
   it('of a message that is sent again', async () => {
     const answers: StubAnswer[] = [busy, busy, result({ task: task() })];
     await using stub = await StubAgent.start(() => answers.shift() ?? { status: 500 });
-    const { heard, onConnection } = collecting();
+    const { heard, onConnection } = collectEvents();
     const client = await connect(stub.card(), { retry: FAST, onConnection });
     await client.sendMessage({ message: { parts: [{ text: 'hi' }], taskId: 't1' } });
     await client.getTask('t1').catch(() => {});
@@ -179,7 +179,7 @@ describe('interruptions are told of', () => {
       result(task()),
     ];
     await using stub = await StubAgent.start(() => answers.shift() ?? { status: 500 });
-    const { heard, onConnection } = collecting();
+    const { heard, onConnection } = collectEvents();
     const client = await connect(stub.card({ capabilities: {} }), { onConnection });
     await client.waitFor('t1', { pollMs: 1, longestPollMs: 2 });
     expect(heard.map(short)).toEqual([

@@ -15,7 +15,7 @@ const CATALOG = '/.well-known/ai-catalog.json';
 const missing: StubAnswer = { status: 404 };
 
 /** A stub with these documents under their paths, and calls answered everywhere else. */
-function serving(documents: (stub: StubAgent) => Readonly<Record<string, StubAnswer>>): Promise<StubAgent> {
+function serveDocuments(documents: (stub: StubAgent) => Readonly<Record<string, StubAnswer>>): Promise<StubAgent> {
   return StubAgent.start(({ method, url }, stub) => {
     if (method === 'POST') return result(task());
     return documents(stub)[url] ?? missing;
@@ -44,7 +44,7 @@ describe('the card of an agent is found', () => {
     ['behind a page that stands for everything', '/', ['/.well-known/agent.json'], [CARD, '/.well-known/agent.json']],
   ])('%s', async (what, path, there, asked) => {
     const page: StubAnswer = { headers: { 'content-type': 'text/html' }, body: '<html>' };
-    await using stub = await serving((stub) => ({
+    await using stub = await serveDocuments((stub) => ({
       ...(what.includes('page') && { [CARD]: page }),
       ...Object.fromEntries(there.map((url) => [url, { body: stub.card() }])),
     }));
@@ -56,7 +56,7 @@ describe('the card of an agent is found', () => {
 
   it('with members that nobody knows, at any depth, and without those that may be absent', async () => {
     const strange = { tomorrow: { is: ['another', 'day'] } };
-    await using stub = await serving((stub) => ({
+    await using stub = await serveDocuments((stub) => ({
       [CARD]: {
         body: {
           ...stub.card({
@@ -85,7 +85,7 @@ describe('the card of an agent is found', () => {
   });
 
   it('at the origin, for the url of one of its interfaces and no other', async () => {
-    await using stub = await serving((stub) => ({
+    await using stub = await serveDocuments((stub) => ({
       [CARD]: {
         body: stub.card({
           supportedInterfaces: [{ url: `${stub.url}/a2a/rpc`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
@@ -100,8 +100,8 @@ describe('the card of an agent is found', () => {
   });
 
   it('over a redirect, which gets none of the headers meant for the first origin', async () => {
-    await using other = await serving((stub) => ({ '/card.json': { body: stub.card() } }));
-    await using stub = await serving(() => ({
+    await using other = await serveDocuments((stub) => ({ '/card.json': { body: stub.card() } }));
+    await using stub = await serveDocuments(() => ({
       [CARD]: { status: 301, headers: { location: `${other.url}/card.json` } },
     }));
     const client = await connect(stub.url, { ...alone(), cardHeaders: { 'x-secret': 'a' } });
@@ -112,15 +112,15 @@ describe('the card of an agent is found', () => {
 
   it('not over plain http once it was asked for over https, and not over more than three redirects', async () => {
     const asked: string[] = [];
-    const redirecting = (next: (url: string) => string) => async (url: string | URL | Request) => {
+    const redirectTo = (next: (url: string) => string) => async (url: string | URL | Request) => {
       asked.push(String(url));
       return new Response(null, { status: 302, headers: { location: next(String(url)) } });
     };
-    const fetch = redirecting((url) => url.replace('https:', 'http:'));
+    const fetch = redirectTo((url) => url.replace('https:', 'http:'));
     await expect(connect('https://agent.example', { ...alone(), fetch })).rejects.toThrow('redirects to plain http');
     expect(asked.filter((url) => url.startsWith('http:'))).toEqual([]);
     asked.length = 0;
-    const longer = redirecting((url) => `${url}x`);
+    const longer = redirectTo((url) => `${url}x`);
     await expect(connect('https://agent.example/card.json', { ...alone(), fetch: longer })).rejects.toThrow(
       'redirects more than 3 times',
     );
@@ -151,7 +151,7 @@ describe('in an AI catalog', () => {
   const catalog = (...entries: object[]): StubAnswer => ({ body: { specVersion: '1.0', entries } });
 
   it('the only agent is taken, by its url or as it stands there', async () => {
-    await using stub = await serving((stub) => ({
+    await using stub = await serveDocuments((stub) => ({
       [CATALOG]: catalog({ identifier: 'x', type: 'text/html', url: '/x' }, entry('one', { url: '/card' })),
       '/card': { body: stub.card({ name: 'By url' }) },
       '/inline.json': catalog(entry('two', { data: stub.card({ name: 'Inline' }) })),
@@ -161,7 +161,7 @@ describe('in an AI catalog', () => {
   });
 
   it('of several, the one named by its identifier, also in a catalog within, in its newest version', async () => {
-    await using stub = await serving((stub) => ({
+    await using stub = await serveDocuments((stub) => ({
       [CATALOG]: catalog(
         entry('one', { data: stub.card({ name: 'One' }), version: '1.9.0' }),
         entry('one', { data: stub.card({ name: 'One, later' }), version: '1.10.0' }),
@@ -183,7 +183,7 @@ describe('in an AI catalog', () => {
   });
 
   it('no more than 20 documents are asked for, however the catalogs are nested', async () => {
-    const nested = (path: string): StubAnswer =>
+    const nestCatalog = (path: string): StubAnswer =>
       catalog(
         ...Array.from({ length: 50 }, (_, at) => ({
           identifier: `${at}`,
@@ -191,7 +191,9 @@ describe('in an AI catalog', () => {
           url: `${path}${at}.json`,
         })),
       );
-    await using stub = await StubAgent.start(({ url }) => (url === CATALOG || /\d/.test(url) ? nested(url) : missing));
+    await using stub = await StubAgent.start(({ url }) =>
+      url === CATALOG || /\d/.test(url) ? nestCatalog(url) : missing,
+    );
     await expect(connect(stub.url, alone())).rejects.toMatchObject({
       name: 'AgentCardError',
       fault: 'invalid',
@@ -202,7 +204,7 @@ describe('in an AI catalog', () => {
 
   it('an address that is no http or https url is not asked', async () => {
     const data = `data:application/json,${encodeURIComponent(JSON.stringify({ name: 'x' }))}`;
-    await using stub = await serving(() => ({
+    await using stub = await serveDocuments(() => ({
       [CATALOG]: catalog(entry('data', { url: data }), entry('file', { url: 'file:///etc/hostname' })),
       '/broken.json': catalog(entry('one', { url: 'http://' })),
     }));
@@ -220,14 +222,14 @@ describe('in an AI catalog', () => {
   });
 
   it('of a later kind, nothing is guessed', async () => {
-    await using stub = await serving(() => ({ [CATALOG]: { body: { specVersion: '2.0', entries: [] } } }));
+    await using stub = await serveDocuments(() => ({ [CATALOG]: { body: { specVersion: '2.0', entries: [] } } }));
     await expect(connect(stub.url, alone())).rejects.toMatchObject({ fault: 'invalid' });
   });
 });
 
 describe('a document that is too much', () => {
   const LIMIT = 1024 * 1024;
-  const padded = (stub: StubAgent, bytes: number) => {
+  const padCard = (stub: StubAgent, bytes: number) => {
     const card = JSON.stringify(stub.card({ description: 'd' }));
     return card.replace('"d"', JSON.stringify('d'.repeat(bytes - card.length + 1)));
   };
@@ -238,9 +240,9 @@ describe('a document that is too much', () => {
   };
 
   it('is read up to 1 MiB, not a byte further', async () => {
-    await using stub = await serving((stub) => ({
-      '/most.json': { body: padded(stub, LIMIT) },
-      '/more.json': { body: padded(stub, LIMIT + 1) },
+    await using stub = await serveDocuments((stub) => ({
+      '/most.json': { body: padCard(stub, LIMIT) },
+      '/more.json': { body: padCard(stub, LIMIT + 1) },
     }));
     expect((await connect(`${stub.url}/most.json`, alone())).card.name).toBe('Stub');
     await expect(connect(`${stub.url}/more.json`, alone())).rejects.toMatchObject(tooLong);
@@ -274,7 +276,7 @@ describe('a document that is too much', () => {
 
   it('is not where a redirect leads that is no http or https url', async () => {
     for (const location of ['data:application/json,{}', 'file:///etc/hostname', 'blob:x', 'http://']) {
-      await using stub = await serving(() => ({ [CARD]: { status: 302, headers: { location } } }));
+      await using stub = await serveDocuments(() => ({ [CARD]: { status: 302, headers: { location } } }));
       await expect(connect(stub.url, alone())).rejects.toMatchObject({ name: 'AgentCardError', fault: 'invalid' });
     }
   });
@@ -315,7 +317,7 @@ describe('a card is kept', () => {
     ['not at all', { 'cache-control': 'no-store', etag: '"1"' }, 2],
     ['not beyond a time in the past', { expires: '0' }, 2],
   ])('%s (RFC 9111)', async (_, said, asked) => {
-    await using stub = await serving((stub) => ({ [CARD]: { headers: headers(said), body: stub.card() } }));
+    await using stub = await serveDocuments((stub) => ({ [CARD]: { headers: headers(said), body: stub.card() } }));
     const cache = alone();
     await connect(stub.url, cache);
     await connect(stub.url, cache);
@@ -338,7 +340,7 @@ describe('a card is kept', () => {
   });
 
   it('for nobody else where it was asked for with headers', async () => {
-    await using stub = await serving((stub) => ({
+    await using stub = await serveDocuments((stub) => ({
       [CARD]: { headers: headers({ 'cache-control': 'max-age=60' }), body: stub.card() },
     }));
     const cached = new Map<string, CachedDocument>();
@@ -347,7 +349,7 @@ describe('a card is kept', () => {
   });
 
   it('and a cache that fails harms nobody', async () => {
-    await using stub = await serving((stub) => ({ [CARD]: { body: stub.card() } }));
+    await using stub = await serveDocuments((stub) => ({ [CARD]: { body: stub.card() } }));
     const fails = () => Promise.reject(new Error('disk full'));
     expect((await connect(stub.url, { cardCache: { get: fails, set: fails } })).card.name).toBe('Stub');
   });

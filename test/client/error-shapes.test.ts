@@ -36,7 +36,7 @@ type Row = readonly [what: string, answer: StubAnswer, code: string, message: st
 
 describe.each(['1.0', '0.3'])('an error in the answer to a stream of %s', (version) => {
   const ODD = / with text\/event-stream that is not of the protocol: (.*)$/;
-  const shown = (text: string) => new RegExp(`${ODD.source.replace('(.*)', text)}`);
+  const patternOf = (text: string) => new RegExp(`${ODD.source.replace('(.*)', text)}`);
 
   const eitherBinding: readonly Row[] = [
     ['without an envelope', stream('data: {"error":{"code":-32602,"message":"boom"}}\n\n'), 'INVALID_PARAMS', 'boom'],
@@ -54,49 +54,49 @@ describe.each(['1.0', '0.3'])('an error in the answer to a stream of %s', (versi
       'of unknown JSON in an event of that name',
       stream('event: error\ndata: {"fault":"boom"}\n\n'),
       'INVALID_AGENT_RESPONSE',
-      shown('{"fault":"boom"}'),
+      patternOf('{"fault":"boom"}'),
     ],
     [
       'as bare text in a frame',
       stream('data: Agent not found\n\n'),
       'INVALID_AGENT_RESPONSE',
-      shown('Agent not found'),
+      patternOf('Agent not found'),
     ],
     [
       'as bare text in an error event',
       stream('event: error\ndata: Internal error: boom\n\n'),
       'INVALID_AGENT_RESPONSE',
-      shown('Internal error: boom'),
+      patternOf('Internal error: boom'),
     ],
     [
       'as bare text in a last frame without its empty line',
       stream('event: error\ndata: Internal error: boom'),
       'INVALID_AGENT_RESPONSE',
-      shown('Internal error: boom'),
+      patternOf('Internal error: boom'),
     ],
     [
       'as bare text without a frame',
       stream('Internal error: boom'),
       'INVALID_AGENT_RESPONSE',
-      shown('Internal error: boom'),
+      patternOf('Internal error: boom'),
     ],
     [
       'as bare text in several lines',
       stream('\nTraceback:\r\n  one\tline\nboom\n'),
       'INVALID_AGENT_RESPONSE',
-      shown('Traceback: one line boom'),
+      patternOf('Traceback: one line boom'),
     ],
     [
       'as a text that begins like a field',
       stream('database is down'),
       'INVALID_AGENT_RESPONSE',
-      shown('database is down'),
+      patternOf('database is down'),
     ],
     [
       'after comments',
       stream(': ping\n\ndata: Agent not found\n\n'),
       'INVALID_AGENT_RESPONSE',
-      shown('Agent not found'),
+      patternOf('Agent not found'),
     ],
     ['as a page', stream('<html><title>Bad day</title></html>'), 'INVALID_AGENT_RESPONSE', /protocol \(Bad day\)$/],
     ['with a status', stream('data: {"error":{"code":-32602,"message":"boom"}}\n\n', 400), 'INVALID_PARAMS', 'boom'],

@@ -3,7 +3,7 @@ import { generateAgentCardSignature, AgentCard as SdkCard } from '@a2a-js/sdk';
 import { generateKeyPair } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../packages/parley/src/model/canonical-json.js';
-import { CARD, looked, type Signer, signer, unverified } from './card-signer.js';
+import { CARD, type Signer, signer, unverifiedError, verifyCard } from './card-signer.js';
 
 let ours: Signer;
 beforeAll(async () => {
@@ -23,9 +23,9 @@ describe('cards signed by others', () => {
 
     it('signs what is verified here', async () => {
       const { keys, signatures } = await bySdk(SdkCard.fromJSON(open) as SdkCard);
-      expect(await looked({ ...open, signatures }, { keys })).toHaveProperty('card.name', CARD.name);
+      expect(await verifyCard({ ...open, signatures }, { keys })).toHaveProperty('card.name', CARD.name);
       const json = await bySdk(CARD as never);
-      expect(await looked({ ...CARD, signatures: json.signatures }, { keys: json.keys })).toHaveProperty(
+      expect(await verifyCard({ ...CARD, signatures: json.signatures }, { keys: json.keys })).toHaveProperty(
         'card.name',
         CARD.name,
       );
@@ -33,15 +33,18 @@ describe('cards signed by others', () => {
 
     it('leaves the schemes of its own form of a card unsigned: that card is refused', async () => {
       const { keys, signatures } = await bySdk(SdkCard.fromJSON(CARD) as SdkCard);
-      expect(await looked({ ...CARD, signatures }, { keys })).toHaveProperty('error', unverified(/not over this card/));
+      expect(await verifyCard({ ...CARD, signatures }, { keys })).toHaveProperty(
+        'error',
+        unverifiedError(/not over this card/),
+      );
     });
   });
 
   const folder = new URL('../vectors/signatures/', import.meta.url);
   it.each(readdirSync(folder))('recorded: %s', async (file) => {
     const { key, card } = JSON.parse(readFileSync(new URL(file, folder), 'utf8'));
-    expect((await looked(card, { keys: [key] })).verdicts).toEqual([{ kid: 'recorded', alg: 'ES256' }]);
-    expect(await looked({ ...card, name: `${card.name}!` }, { keys: [key] })).not.toHaveProperty('card');
+    expect((await verifyCard(card, { keys: [key] })).verdicts).toEqual([{ kid: 'recorded', alg: 'ES256' }]);
+    expect(await verifyCard({ ...card, name: `${card.name}!` }, { keys: [key] })).not.toHaveProperty('card');
   });
 
   it('the form of SDKs covers what is not empty', async () => {
@@ -50,8 +53,8 @@ describe('cards signed by others', () => {
     const { provider: _, documentationUrl: __, ...rest } = card;
     const bare = { ...rest, capabilities: {}, securitySchemes: {}, securityRequirements: [], skills: [] };
     const empty = { ...bare, defaultInputModes: [], defaultOutputModes: [''] };
-    expect(await looked(empty, { keys: [ours.jwk] })).toHaveProperty('card');
-    expect(await looked({ ...empty, skills: CARD.skills }, { keys: [ours.jwk] })).toHaveProperty('error');
+    expect(await verifyCard(empty, { keys: [ours.jwk] })).toHaveProperty('card');
+    expect(await verifyCard({ ...empty, skills: CARD.skills }, { keys: [ours.jwk] })).toHaveProperty('error');
   });
 
   it('a card of 0.3 is verified as it was received', async () => {
@@ -70,7 +73,7 @@ describe('cards signed by others', () => {
     for (const payload of [canonicalJson(old), canonicalJson({ ...old, anything: 'else' })]) {
       const card = { ...old, signatures: [await ours.sign(payload)] };
       const isOver = payload === canonicalJson(old);
-      expect(await looked(card, { keys: [ours.jwk] })).toHaveProperty(isOver ? 'card.name' : 'error');
+      expect(await verifyCard(card, { keys: [ours.jwk] })).toHaveProperty(isOver ? 'card.name' : 'error');
     }
   });
 });

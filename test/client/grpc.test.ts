@@ -10,7 +10,7 @@ import { type GrpcTransportOptions, grpcTransport } from '../../packages/grpc/sr
 import { type ConnectOptions, connect, STREAM_RESUME_EXTENSION } from '../../packages/parley/src/exports/client.js';
 import { bearerToken } from '../../packages/parley/src/exports/credentials.js';
 import type { Task } from '../../packages/parley/src/model/task.js';
-import { planted } from '../../packages/parley/test/planted-secrets.js';
+import { plantSecret } from '../../packages/parley/test/planted-secrets.js';
 import { makeAuthority } from '../credentials/certificates.js';
 import { result, StubAgent } from './stub-agent.js';
 import { eventBytes, GrpcStub, taskBytes } from './stub-grpc.js';
@@ -22,7 +22,7 @@ const WORKING = {
 const DONE = {
   statusUpdate: { taskId: 't1', contextId: 'c1', status: { state: 'TASK_STATE_COMPLETED' as const } },
 };
-const TOKEN = planted('grpc-token');
+const TOKEN = plantSecret('grpc-token');
 
 function over(options: GrpcTransportOptions = {}): ConnectOptions {
   return { bindings: [grpcTransport(options)], retry: { firstMs: 1 }, resume: { firstMs: 1 } };
@@ -368,10 +368,10 @@ describe('a connection', () => {
 
   it('lets the process end by itself', async () => {
     await using stub = await GrpcStub.start({ unary: () => taskBytes(TASK) });
-    const built = (path: string) => fileURLToPath(new URL(`../../packages/${path}`, import.meta.url));
+    const builtFile = (path: string) => fileURLToPath(new URL(`../../packages/${path}`, import.meta.url));
     const script = `
-      import { connect } from ${JSON.stringify(built('parley/bundle/client.js'))};
-      import { grpcTransport } from ${JSON.stringify(built('grpc/dist/index.js'))};
+      import { connect } from ${JSON.stringify(builtFile('parley/bundle/client.js'))};
+      import { grpcTransport } from ${JSON.stringify(builtFile('grpc/dist/index.js'))};
       const client = await connect(${JSON.stringify(stub.card())}, { bindings: [grpcTransport()] });
       console.log((await client.getTask('t1')).id);`;
     const args = ['--input-type=module', '-e', script];

@@ -34,7 +34,7 @@ function working({ url, json }: StubCall): StubAnswer {
     const one = {
       jsonrpc: '2.0',
       id: 1,
-      result: isOld || !isStream ? (isStream ? done : wrapped(done, json)) : { task: done },
+      result: isOld || !isStream ? (isStream ? done : wrapAnswer(done, json)) : { task: done },
     };
     return isStream ? events(one) : { body: one };
   }
@@ -43,14 +43,14 @@ function working({ url, json }: StubCall): StubAnswer {
 }
 
 /** SendMessage of 1.0 answers with an object that holds the task. */
-function wrapped(done: object, json: StubCall['json']): object {
+function wrapAnswer(done: object, json: StubCall['json']): object {
   return String(json?.method) === 'SendMessage' ? { task: done } : done;
 }
 
 interface World {
   readonly stub: StubAgent;
   readonly client: Client;
-  readonly called: () => string[];
+  readonly calledPaths: () => string[];
 }
 
 /** Connects to an agent with these interfaces. `answers` of broken ones by path; `unknown`: a missing method. */
@@ -71,12 +71,12 @@ async function world(
   return {
     stub,
     client,
-    called: () => stub.calls.map((call) => place(call)),
+    calledPaths: () => stub.calls.map((call) => place(call)),
     [Symbol.asyncDispose]: () => stub[Symbol.asyncDispose](),
   };
 }
 
-async function streamed(client: Client): Promise<string[]> {
+async function readStream(client: Client): Promise<string[]> {
   const states: string[] = [];
   for await (const event of client.sendStreamingMessage('hi')) states.push(Object.keys(event).join());
   return states;
@@ -130,14 +130,14 @@ describe.each(CHAINS)('an interface %s that is not there, before %s', (first, ne
     await using it = await world([first, next], { [first]: answer });
     expect(await it.client.sendMessage('hi')).toMatchObject({ task: { id: 't1' } });
     expect(await it.client.getTask('t1')).toMatchObject({ id: 't1' });
-    expect(it.called()).toEqual([first, next, next]);
+    expect(it.calledPaths()).toEqual([first, next, next]);
   });
 
   it.each(REFUSED_UNRUN)('is left by a stream too: %s', async (_, answer) => {
     await using it = await world([first, next], { [first]: answer });
-    expect(await streamed(it.client)).toEqual(['task']);
+    expect(await readStream(it.client)).toEqual(['task']);
     expect(await it.client.getTask('t1')).toMatchObject({ id: 't1' });
-    expect(it.called()).toEqual([first, next, next]);
+    expect(it.calledPaths()).toEqual([first, next, next]);
   });
 });
 
@@ -151,7 +151,7 @@ describe('an interface is not left', () => {
       code: 'METHOD_NOT_FOUND',
       message: 'Method not found',
     });
-    expect(it.called()).toEqual(['1.0 JSONRPC', '1.0 JSONRPC']);
+    expect(it.calledPaths()).toEqual(['1.0 JSONRPC', '1.0 JSONRPC']);
     expect(it.client.agentInterface.protocolVersion).toBe('1.0');
   });
 
@@ -163,7 +163,7 @@ describe('an interface is not left', () => {
     });
     expect(it.client.agentInterface.protocolVersion).toBe('1.0');
     expect(await it.client.getTask('t1')).toMatchObject({ id: 't1' });
-    expect(it.called()).toEqual(['1.0 JSONRPC', '1.0 JSONRPC']);
+    expect(it.calledPaths()).toEqual(['1.0 JSONRPC', '1.0 JSONRPC']);
   });
 
   it.each<readonly [string, string, StubAnswer, string]>([
@@ -209,7 +209,7 @@ describe('an interface is not left', () => {
   ])('for %s over %s', async (_, binding, answer, code) => {
     await using it = await world([`1.0 ${binding}`, `0.3 ${binding}`], { [`1.0 ${binding}`]: answer });
     await expect(it.client.getTask('t1')).rejects.toMatchObject({ code, message: 'x' });
-    expect(it.called()).toEqual([`1.0 ${binding}`]);
+    expect(it.calledPaths()).toEqual([`1.0 ${binding}`]);
   });
 
   it.each<readonly [string, StubAnswer]>([
@@ -227,8 +227,8 @@ describe('an interface is not left', () => {
   ])('if the message may have run there: %s', async (_, answer) => {
     await using it = await world(both, { '1.0 JSONRPC': answer });
     await expect(it.client.sendMessage('hi')).rejects.toThrow();
-    await expect(streamed(it.client)).rejects.toThrow();
-    expect(it.called()).toEqual(['1.0 JSONRPC', '1.0 JSONRPC']);
+    await expect(readStream(it.client)).rejects.toThrow();
+    expect(it.calledPaths()).toEqual(['1.0 JSONRPC', '1.0 JSONRPC']);
   });
 });
 
@@ -243,9 +243,9 @@ describe('if no interface is there', () => {
       '0.2 JSONRPC': page(405),
     });
     await expect(it.client.sendMessage('hi')).rejects.toMatchObject({ code: 'METHOD_NOT_FOUND', message: 'the first' });
-    expect(it.called()).toEqual(all);
-    await expect(streamed(it.client)).rejects.toMatchObject({ message: 'the first' });
-    expect(it.called()).toEqual([...all, ...all]);
+    expect(it.calledPaths()).toEqual(all);
+    await expect(readStream(it.client)).rejects.toMatchObject({ message: 'the first' });
+    expect(it.calledPaths()).toEqual([...all, ...all]);
     expect(it.client.agentInterface.protocolVersion).toBe('1.0');
   });
 
@@ -255,16 +255,16 @@ describe('if no interface is there', () => {
       '1.0 HTTP+JSON': { status: 400, body: { message: 'x' } },
     });
     await expect(it.client.sendMessage('hi')).rejects.toMatchObject({ code: 'INVALID_PARAMS', message: 'x' });
-    expect(it.called()).toEqual(['1.0 JSONRPC', '1.0 HTTP+JSON']);
+    expect(it.calledPaths()).toEqual(['1.0 JSONRPC', '1.0 HTTP+JSON']);
     await expect(it.client.sendMessage('hi')).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
-    expect(it.called()).toHaveLength(3);
+    expect(it.calledPaths()).toHaveLength(3);
   });
 
   it('a pinned one is alone', async () => {
     await using it = await world(['1.0 JSONRPC', '0.3 JSONRPC'], { '1.0 JSONRPC': rpcError(-32601) });
     const client = await connect(it.client.card, { version: '1.0' });
     await expect(client.sendMessage('hi')).rejects.toMatchObject({ code: 'METHOD_NOT_FOUND' });
-    expect(it.called()).toEqual(['1.0 JSONRPC']);
+    expect(it.calledPaths()).toEqual(['1.0 JSONRPC']);
   });
 });
 
@@ -272,8 +272,8 @@ it('calls at the same time leave an interface together', async () => {
   await using it = await world(['1.0 JSONRPC', '0.3 JSONRPC'], { '1.0 JSONRPC': page(404) });
   const answers = await Promise.all([1, 2, 3].map(() => it.client.sendMessage('hi')));
   for (const answer of answers) expect(answer).toMatchObject({ task: { id: 't1' } });
-  expect(it.called().filter((name) => name === '1.0 JSONRPC')).toHaveLength(3);
+  expect(it.calledPaths().filter((name) => name === '1.0 JSONRPC')).toHaveLength(3);
   expect(it.client.agentInterface.protocolVersion).toBe('0.3');
   await it.client.sendMessage('hi');
-  expect(it.called()).toHaveLength(7);
+  expect(it.calledPaths()).toHaveLength(7);
 });

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Fetch, fetchAgentCard, type SignatureOptions } from '../../packages/parley/src/exports/client.js';
 import type { AgentCard } from '../../packages/parley/src/model/agent-card.js';
-import { CARD, looked, type Signer, signer, textOf, unverified } from './card-signer.js';
+import { CARD, type Signer, signer, textOf, unverifiedError, verifyCard } from './card-signer.js';
 
 let ours: Signer;
 let other: Signer;
@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 describe('a key set that a signature names', () => {
   const JKU = 'https://keys.example/jwks.json';
-  const answering = (answer: (url: string) => Response) => {
+  const answerWith = (answer: (url: string) => Response) => {
     const asked: string[] = [];
     const fetch: Fetch = async (url) => {
       asked.push(url);
@@ -23,8 +23,8 @@ describe('a key set that a signature names', () => {
   const withJku = async (jku: string) => ({ ...CARD, signatures: [await ours.sign(textOf(CARD), { jku })] });
 
   it('is fetched from an origin that is allowed', async () => {
-    const { asked, fetch } = answering(() => Response.json({ keys: [other.jwk, ours.jwk] }));
-    expect(await looked(await withJku(JKU), { jwksOrigins: ['https://keys.example'] }, { fetch })).toHaveProperty(
+    const { asked, fetch } = answerWith(() => Response.json({ keys: [other.jwk, ours.jwk] }));
+    expect(await verifyCard(await withJku(JKU), { jwksOrigins: ['https://keys.example'] }, { fetch })).toHaveProperty(
       'card',
     );
     expect(asked).toEqual([JKU]);
@@ -39,37 +39,37 @@ describe('a key set that a signature names', () => {
     ['another port', 'https://keys.example:8443/jwks.json', /not fetched from/],
     ['no url', 'jwks.json', /the url of its key set is not https/],
   ])('is not asked for at %s', async (_, jku, message) => {
-    const { asked, fetch } = answering(() => Response.json({ keys: [ours.jwk] }));
-    const seen = await looked(await withJku(jku), { jwksOrigins: ['https://keys.example'] }, { fetch });
-    expect(seen).toHaveProperty('error', unverified(message));
+    const { asked, fetch } = answerWith(() => Response.json({ keys: [ours.jwk] }));
+    const seen = await verifyCard(await withJku(jku), { jwksOrigins: ['https://keys.example'] }, { fetch });
+    expect(seen).toHaveProperty('error', unverifiedError(message));
     expect(asked).toEqual([]);
   });
 
   it('is not asked for at all by default', async () => {
-    const { asked, fetch } = answering(() => Response.json({ keys: [ours.jwk] }));
-    const seen = await looked(await withJku(JKU), { keys: [other.jwk] }, { fetch });
-    expect(seen).toHaveProperty('error', unverified(/not fetched from https:\/\/keys\.example/));
+    const { asked, fetch } = answerWith(() => Response.json({ keys: [ours.jwk] }));
+    const seen = await verifyCard(await withJku(JKU), { keys: [other.jwk] }, { fetch });
+    expect(seen).toHaveProperty('error', unverifiedError(/not fetched from https:\/\/keys\.example/));
     expect(asked).toEqual([]);
   });
 
   it('is fetched from the origin of the card where that is allowed, and nowhere for a card that was given', async () => {
     const cardUrl = 'https://agent.example/.well-known/agent-card.json';
     const card = await withJku('https://agent.example/jwks.json');
-    const { asked, fetch } = answering((url) => Response.json(url === cardUrl ? card : { keys: [ours.jwk] }));
+    const { asked, fetch } = answerWith((url) => Response.json(url === cardUrl ? card : { keys: [ours.jwk] }));
     const signatures: SignatureOptions = { jwksOrigins: ['card'] };
     const cardCache = { get: () => undefined, set: () => {} };
     const read = await fetchAgentCard('https://agent.example', { signatures, fetch, cardCache });
     expect(read.name).toBe(CARD.name);
     expect(asked).toEqual([cardUrl, 'https://agent.example/jwks.json']);
-    expect(await looked(card, signatures, { fetch })).toHaveProperty('error', unverified(/not fetched from/));
+    expect(await verifyCard(card, signatures, { fetch })).toHaveProperty('error', unverifiedError(/not fetched from/));
     expect(asked).toHaveLength(2);
   });
 
   it('loses against a key of that name that was given', async () => {
-    const { asked, fetch } = answering(() => Response.json({ keys: [ours.jwk] }));
+    const { asked, fetch } = answerWith(() => Response.json({ keys: [ours.jwk] }));
     const keys = [{ ...other.jwk, kid: 'ours' }];
-    const seen = await looked(await withJku(JKU), { keys, jwksOrigins: ['https://keys.example'] }, { fetch });
-    expect(seen).toHaveProperty('error', unverified(/not by this key/));
+    const seen = await verifyCard(await withJku(JKU), { keys, jwksOrigins: ['https://keys.example'] }, { fetch });
+    expect(seen).toHaveProperty('error', unverifiedError(/not by this key/));
     expect(asked).toEqual([]);
   });
 
@@ -88,9 +88,9 @@ describe('a key set that a signature names', () => {
     ],
     ['has a key that was revoked', () => Response.json({ keys: [{ ...ours.jwk, revoked: {} }] }), /no valid key/],
   ])('verifies nothing where it %s', async (_, answer, message) => {
-    const { asked, fetch } = answering(answer);
-    const seen = await looked(await withJku(JKU), { jwksOrigins: ['https://keys.example'] }, { fetch });
-    expect(seen).toHaveProperty('error', unverified(message));
+    const { asked, fetch } = answerWith(answer);
+    const seen = await verifyCard(await withJku(JKU), { jwksOrigins: ['https://keys.example'] }, { fetch });
+    expect(seen).toHaveProperty('error', unverifiedError(message));
     expect(new Set(asked)).toEqual(new Set([JKU]));
   });
 

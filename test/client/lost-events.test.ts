@@ -9,10 +9,10 @@ const CHUNKS = 12;
 const WHOLE = Array.from({ length: CHUNKS }, (_, at) => String(at)).join(' ');
 
 /** A binding that loses the events with these numbers, once each, before the client sees them. */
-function losing(binding: ClientBinding, lost: readonly number[]) {
+function loseEvents(binding: ClientBinding, lost: readonly number[]) {
   const left = new Set(lost.map(String));
   let streams = 0;
-  const kept = <Event extends { readonly id?: string | undefined }>(events: readonly Event[]) =>
+  const dropLost = <Event extends { readonly id?: string | undefined }>(events: readonly Event[]) =>
     events.filter(({ id }) => !left.delete(String(id)));
   const wrapped: ClientBinding = {
     ...binding,
@@ -22,11 +22,11 @@ function losing(binding: ClientBinding, lost: readonly number[]) {
         streams += 1;
         const { first, events } = await transport.stream(call);
         return {
-          first: first.done === true ? first : { ...first, value: kept(first.value) },
+          first: first.done === true ? first : { ...first, value: dropLost(first.value) },
           events: {
             async next() {
               const next = await events.next();
-              return next.done === true ? next : { ...next, value: kept(next.value) };
+              return next.done === true ? next : { ...next, value: dropLost(next.value) };
             },
             return: async () => (await events.return?.()) ?? { done: true, value: undefined },
           },
@@ -67,7 +67,7 @@ describe.each([
     });
     onTestFinished(() => host.close({ graceMs: 0 }));
     await host.listen(0);
-    const { wrapped, streams } = losing(transport(), lost);
+    const { wrapped, streams } = loseEvents(transport(), lost);
     const card = host.agentCards['/'];
     if (card === undefined) throw new Error('no card');
     const supportedInterfaces = (host.interfaces['/'] ?? []).filter((one) => wrapped.speaks(one));

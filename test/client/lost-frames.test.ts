@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 
 const CHUNKS = 12;
 
-async function served(): Promise<string> {
+async function serveAgent(): Promise<string> {
   const server = createA2AServer({
     health: false,
     agent: {
@@ -20,9 +20,9 @@ async function served(): Promise<string> {
 }
 
 /** Changes the frames of every event stream. `connection` counts the streams from 1. */
-function changing(change: (frame: string, connection: number) => string) {
+function changeFrames(change: (frame: string, connection: number) => string) {
   let connections = 0;
-  const changed: typeof fetch = async (input, init) => {
+  const fetchChanged: typeof fetch = async (input, init) => {
     const response = await fetch(input, init);
     if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return response;
     connections += 1;
@@ -42,7 +42,7 @@ function changing(change: (frame: string, connection: number) => string) {
     const bytes = body?.pipeThrough(new TextEncoderStream()) as ReadableStream<Uint8Array<ArrayBuffer>>;
     return new Response(bytes, { status: response.status, headers: { 'content-type': 'text/event-stream' } });
   };
-  return { changed, connections: () => connections };
+  return { fetchChanged, connections: () => connections };
 }
 
 const idOf = (frame: string) => Number(/^id: ?(\d+)/m.exec(frame)?.[1]);
@@ -63,8 +63,12 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('a frame that is lost on the way, over %
     ['several in a row', [5, 6, 7]],
   ])('%s, shows as a gap, and the stream goes on after the last event before it', async (_name, lost) => {
     const left = new Set(lost);
-    const { changed, connections } = changing((frame) => (left.delete(idOf(frame)) ? '' : frame));
-    const client = await connect(await served(), { binding, fetch: changed, resume: { firstMs: 1, longestMs: 2 } });
+    const { fetchChanged, connections } = changeFrames((frame) => (left.delete(idOf(frame)) ? '' : frame));
+    const client = await connect(await serveAgent(), {
+      binding,
+      fetch: fetchChanged,
+      resume: { firstMs: 1, longestMs: 2 },
+    });
     onTestFinished(() => client.close());
     const stream = client.sendStreamingMessage('hi');
     const events: StreamResponse[] = [];
@@ -75,7 +79,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('a frame that is lost on the way, over %
   });
 
   it('no gap, no break', async () => {
-    const client = await connect(await served(), { binding });
+    const client = await connect(await serveAgent(), { binding });
     onTestFinished(() => client.close());
     const stream = client.sendStreamingMessage('hi');
     for await (const _ of stream);
@@ -90,9 +94,9 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('a frame that is lost on the way, over %
         frame.replace(/^id: ?(\d+)/m, (_, id) => `id: ${Number(id) * 3 ** Math.min(connection, 20)}`),
     ],
   ])('numbers that %s end no stream, and cost a bounded number of connections', async (_name, jump) => {
-    const { changed, connections } = changing(jump);
+    const { fetchChanged, connections } = changeFrames(jump);
     const resume = { firstMs: 1, longestMs: 2, attempts: 4 };
-    const client = await connect(await served(), { binding, fetch: changed, resume });
+    const client = await connect(await serveAgent(), { binding, fetch: fetchChanged, resume });
     onTestFinished(() => client.close());
     const stream = client.sendStreamingMessage('hi');
     for await (const _ of stream);

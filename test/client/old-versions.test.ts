@@ -17,7 +17,7 @@ function comparable(events: readonly StreamResponse[]): unknown {
   return JSON.parse(text);
 }
 
-async function heard(stream: TaskStream): Promise<StreamResponse[]> {
+async function readStream(stream: TaskStream): Promise<StreamResponse[]> {
   const events: StreamResponse[] = [];
   for await (const event of stream) events.push(event);
   return events;
@@ -36,10 +36,10 @@ describe.each([
       const client = await connect(url, { binding });
       expect(client.agentInterface.protocolVersion).toBe(version.slice(0, 3));
       const stream = client.sendStreamingMessage('one two');
-      const events = await heard(stream);
+      const events = await readStream(stream);
       expect(stream.lastEventId).toBe('5');
       const model = (await connect(currentUrl)).sendStreamingMessage('one two');
-      expect(comparable(events)).toEqual(comparable(await heard(model)));
+      expect(comparable(events)).toEqual(comparable(await readStream(model)));
       const id = stream.taskId ?? '';
       expect(await client.getTask(id)).toMatchObject({ id, status: { state: 'TASK_STATE_COMPLETED' } });
       expect(await client.ask('hi')).toMatchObject({ task: { artifacts: [{ parts: [{ text: 'hi' }] }] } });
@@ -126,6 +126,6 @@ it('a subscription of 0.3 does not repeat a task that the server sends after Get
   const stream = client.subscribeToTask('t1');
   const { value: first } = await stream.next();
   (await opened.promise).end(frame(asked) + frame(ended));
-  const rest = await heard(stream);
+  const rest = await readStream(stream);
   expect([first, ...rest].map((event) => Object.keys(event ?? {})[0])).toEqual(['task', 'statusUpdate']);
 });

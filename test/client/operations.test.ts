@@ -136,12 +136,12 @@ const rows: readonly Row[] = [
 
 describe.each(rows)('$method', (row) => {
   const gives = 'gives' in row ? row.gives : row.answer;
-  const connected = (stub: StubAgent, binding: string) =>
+  const connectTo = (stub: StubAgent, binding: string) =>
     connect(stub.card({}, [binding]), { tenant: 'a b', extensions: ['urn:x'] });
 
   it('over JSON-RPC', async () => {
     await using stub = await StubAgent.start(() => ({ body: { jsonrpc: '2.0', id: 1, result: row.answer } }));
-    expect(await row.call(await connected(stub, 'JSONRPC'))).toEqual(gives);
+    expect(await row.call(await connectTo(stub, 'JSONRPC'))).toEqual(gives);
     expect(stub.calls).toHaveLength(1);
     expect(stub.calls[0]).toMatchObject({
       method: 'POST',
@@ -164,7 +164,7 @@ describe.each(rows)('$method', (row) => {
     await using stub = await StubAgent.start(() =>
       row.answer === null ? { status: 204 } : { status: 200, body: row.answer as object },
     );
-    expect(await row.call(await connected(stub, 'HTTP+JSON'))).toEqual(gives);
+    expect(await row.call(await connectTo(stub, 'HTTP+JSON'))).toEqual(gives);
     expect(stub.calls).toHaveLength(1);
     expect(stub.calls[0]).toMatchObject({
       method: verb,

@@ -36,7 +36,7 @@ const WAYS = (['0.3', '0.2.5'] as const).flatMap((version) =>
 );
 
 describe.each(['/', '/agents/one'])('the extended card of 0.2.5 at %s, which JSON-RPC has no method for', (path) => {
-  async function extended(token?: string) {
+  async function readExtendedCard(token?: string) {
     const server = createA2AServer({
       agent: asking,
       path,
@@ -51,12 +51,14 @@ describe.each(['/', '/agents/one'])('the extended card of 0.2.5 at %s, which JSO
   }
 
   it('is shown to who has authenticated, and to nobody else', async () => {
-    const agent = await extended('t');
+    const agent = await readExtendedCard('t');
     expect(agent.agentInterface.protocolVersion).toBe('0.2');
     expect((await agent.getExtendedAgentCard()).skills).toMatchObject([{ id: 'secret' }]);
     expect(agent.card.skills).toMatchObject([{ id: 'secret' }]);
     for (const token of ['wrong', undefined])
-      await expect((await extended(token)).getExtendedAgentCard()).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+      await expect((await readExtendedCard(token)).getExtendedAgentCard()).rejects.toMatchObject({
+        code: 'UNAUTHENTICATED',
+      });
   });
 });
 

@@ -10,20 +10,20 @@ import { result, StubAgent, type StubAnswer, task } from './stub-agent.js';
 const FAST = { firstMs: 1, longestMs: 1_000 };
 const idempotent = { capabilities: { streaming: true, extensions: [{ uri: IDEMPOTENT_SEND_EXTENSION }] } };
 const answered = result({ task: task() });
-const busy = (status: number, retryAfter?: string): StubAnswer => ({
+const answerBusy = (status: number, retryAfter?: string): StubAnswer => ({
   status,
   headers: retryAfter === undefined ? {} : { 'retry-after': retryAfter },
   body: { message: 'later' },
 });
-const broken: StubAnswer = (_, socket) => socket.destroy();
+const breakConnection: StubAnswer = (_, socket) => socket.destroy();
 
 /** A stub that fails once in this way, and then answers. */
-const failing = (first: StubAnswer) => StubAgent.start(({ number }) => (number === 1 ? first : answered));
+const failOnce = (first: StubAnswer) => StubAgent.start(({ number }) => (number === 1 ? first : answered));
 
 describe('a message is sent again', () => {
   it.each<readonly [string, StubAnswer]>([
-    ['after 429 with Retry-After', busy(429, '0')],
-    ['after 503 with Retry-After', busy(503, '0')],
+    ['after 429 with Retry-After', answerBusy(429, '0')],
+    ['after 503 with Retry-After', answerBusy(503, '0')],
     [
       'after an error that tells when to come back',
       {
@@ -39,7 +39,7 @@ describe('a message is sent again', () => {
       },
     ],
   ])('%s, with the same id', async (_, first) => {
-    await using stub = await failing(first);
+    await using stub = await failOnce(first);
     const client = await connect(stub.card(), { retry: FAST });
     expect(await client.sendMessage('hi')).toEqual({ task: task() });
     expect(stub.calls).toHaveLength(2);
@@ -85,18 +85,18 @@ describe('a message is sent again', () => {
   });
 
   it.each<readonly [string, StubAnswer]>([
-    ['a connection that broke', broken],
-    ['502', busy(502)],
+    ['a connection that broke', breakConnection],
+    ['502', answerBusy(502)],
     ['504', { status: 504, body: 'gateway' }],
   ])('after %s only if the card promises that it does no harm, or the caller says so', async (_, first) => {
-    await using promising = await failing(first);
+    await using promising = await failOnce(first);
     expect(await (await connect(promising.card(idempotent), { retry: FAST })).sendMessage('hi')).toEqual({
       task: task(),
     });
-    await using allowed = await failing(first);
+    await using allowed = await failOnce(first);
     const client = await connect(allowed.card(), { retry: { ...FAST, mayRepeat: true } });
     expect(await client.sendMessage('hi')).toEqual({ task: task() });
-    await using other = await failing(first);
+    await using other = await failOnce(first);
     await expect((await connect(other.card(), { retry: FAST })).sendMessage('hi')).rejects.toMatchObject({
       code: 'UNAVAILABLE',
     });
@@ -104,7 +104,7 @@ describe('a message is sent again', () => {
   });
 
   it('also where the answer is a stream', async () => {
-    await using stub = await failing(busy(503, '0'));
+    await using stub = await failOnce(answerBusy(503, '0'));
     const client = await connect(stub.card(), { retry: FAST });
     const stream = client.sendStreamingMessage('hi');
     for await (const event of stream) expect(event).toEqual({ task: task() });
@@ -114,22 +114,22 @@ describe('a message is sent again', () => {
 
 describe('nothing is sent again', () => {
   it.each<readonly [string, StubAnswer, (client: Client) => Promise<unknown>]>([
-    ['a message after 503 without Retry-After', busy(503), (client) => client.sendMessage('hi')],
+    ['a message after 503 without Retry-After', answerBusy(503), (client) => client.sendMessage('hi')],
     [
       'a message after 429 that asks for more patience than there is',
-      busy(429, '3600'),
+      answerBusy(429, '3600'),
       (client) => client.sendMessage('hi'),
     ],
-    ['a message after 500', busy(500, '0'), (client) => client.sendMessage('hi')],
+    ['a message after 500', answerBusy(500, '0'), (client) => client.sendMessage('hi')],
     [
       'a message that was refused',
       { body: { jsonrpc: '2.0', id: 1, error: { code: -32602, message: 'x' } } },
       (client) => client.sendMessage('hi'),
     ],
-    ['a read after 503 with Retry-After', busy(503, '0'), (client) => client.getTask('t1')],
-    ['a cancellation after a broken connection', broken, (client) => client.cancelTask('t1')],
+    ['a read after 503 with Retry-After', answerBusy(503, '0'), (client) => client.getTask('t1')],
+    ['a cancellation after a broken connection', breakConnection, (client) => client.cancelTask('t1')],
   ])('%s', async (_, first, call) => {
-    await using stub = await failing(first);
+    await using stub = await failOnce(first);
     const client = await connect(stub.card(idempotent), { retry: { ...FAST, mayRepeat: false } });
     await expect(call(client)).rejects.toThrow();
     expect(stub.calls).toHaveLength(1);
@@ -139,7 +139,7 @@ describe('nothing is sent again', () => {
     const controller = new AbortController();
     await using stub = await StubAgent.start(() => {
       controller.abort(new Error('enough'));
-      return busy(429, '600');
+      return answerBusy(429, '600');
     });
     const client = await connect(stub.card(), { retry: { longestMs: 3_600_000 } });
     await expect(client.sendMessage('hi', { signal: controller.signal })).rejects.toThrow('enough');

@@ -4,10 +4,10 @@ import { connect, fetchAgentCard, type SignatureOptions } from '../../packages/p
 import type { AgentCard } from '../../packages/parley/src/model/agent-card.js';
 import { canonicalJson } from '../../packages/parley/src/model/canonical-json.js';
 import type { JsonObject } from '../../packages/parley/src/model/json.js';
-import { CARD, looked, type Signer, signer, textOf, unverified } from './card-signer.js';
+import { CARD, type Signer, signer, textOf, unverifiedError, verifyCard } from './card-signer.js';
 import { result, StubAgent } from './stub-agent.js';
 
-const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+const encodeBase64Url = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
 let ours: Signer;
 let other: Signer;
@@ -23,27 +23,27 @@ describe('a signed card (§8.4.3)', () => {
     'is verified by a key of %s',
     async (alg) => {
       const { jwk, sign } = await signer('k', alg);
-      const seen = await looked({ ...CARD, signatures: [await sign(textOf(CARD))] }, { keys: [jwk] });
+      const seen = await verifyCard({ ...CARD, signatures: [await sign(textOf(CARD))] }, { keys: [jwk] });
       expect(seen.verdicts).toEqual([{ kid: 'k', alg }]);
       expect(seen).toHaveProperty('card.name', CARD.name);
     },
   );
 
   it('is verified by a key set, and by a key of the web’s crypto interface', async () => {
-    expect(await looked(signed, { keys: { keys: [other.jwk, ours.jwk] } })).toHaveProperty('card');
+    expect(await verifyCard(signed, { keys: { keys: [other.jwk, ours.jwk] } })).toHaveProperty('card');
     const { publicKey, privateKey } = await generateKeyPair('ES256');
     const jws = new FlattenedSign(new TextEncoder().encode(textOf(CARD))).setProtectedHeader({
       alg: 'ES256',
       kid: 'c',
     });
     const card = { ...CARD, signatures: [await jws.sign(privateKey)] };
-    expect(await looked(card, { keys: [other.jwk, { kid: 'c', key: publicKey }] })).toHaveProperty('card');
+    expect(await verifyCard(card, { keys: [other.jwk, { kid: 'c', key: publicKey }] })).toHaveProperty('card');
   });
 
   it('is verified by any of its signatures, and by any key of that name', async () => {
     const named = { ...other.jwk, kid: 'ours' };
     const signatures = [{ protected: '!', signature: '' }, await other.sign(textOf(CARD)), ...signed.signatures];
-    const { verdicts } = await looked({ ...CARD, signatures }, { keys: [named, ours.jwk] });
+    const { verdicts } = await verifyCard({ ...CARD, signatures }, { keys: [named, ours.jwk] });
     expect(verdicts).toEqual([
       { fault: 'its protected header cannot be read' },
       { kid: 'other', alg: 'ES256', fault: 'no trusted key has this kid and algorithm' },
@@ -65,11 +65,11 @@ function leaves(value: unknown, path: readonly (string | number)[] = []): (strin
 }
 
 /** The same with another value at a path; undefined takes the member away. */
-function changed(value: unknown, path: readonly (string | number)[], change: (old: unknown) => unknown): unknown {
+function changeAt(value: unknown, path: readonly (string | number)[], change: (old: unknown) => unknown): unknown {
   const [key, ...rest] = path;
   if (key === undefined) return change(value);
   const copy = (Array.isArray(value) ? [...value] : { ...(value as object) }) as Record<string | number, unknown>;
-  copy[key] = changed(copy[key], rest, change);
+  copy[key] = changeAt(copy[key], rest, change);
   if (copy[key] === undefined) delete copy[key];
   return copy;
 }
@@ -84,10 +84,9 @@ describe('a card that was changed after it was signed', () => {
   it.each(paths.map((path) => [path.join('.'), path] as const))(
     'is refused, its %s altered or gone',
     async (_, path) => {
-      const altered = (old: unknown) =>
-        typeof old === 'boolean' ? !old : typeof old === 'number' ? old + 1 : `${old}x`;
-      for (const change of [altered, () => undefined]) {
-        const seen = await looked(changed(signed, path, change) as object, { keys: [ours.jwk] });
+      const alter = (old: unknown) => (typeof old === 'boolean' ? !old : typeof old === 'number' ? old + 1 : `${old}x`);
+      for (const change of [alter, () => undefined]) {
+        const seen = await verifyCard(changeAt(signed, path, change) as object, { keys: [ours.jwk] });
         expect(seen).not.toHaveProperty('card');
       }
     },
@@ -96,7 +95,7 @@ describe('a card that was changed after it was signed', () => {
   it('is refused where something was added', async () => {
     const more = { url: 'https://evil.example', protocolBinding: 'JSONRPC', protocolVersion: '1.0' };
     const card = { ...signed, supportedInterfaces: [more, ...signed.supportedInterfaces] };
-    expect((await looked(card, { keys: [ours.jwk] })).verdicts).toEqual([
+    expect((await verifyCard(card, { keys: [ours.jwk] })).verdicts).toEqual([
       { kid: 'ours', alg: 'ES256', fault: 'it is not over this card, or not by this key' },
     ]);
   });
@@ -104,10 +103,10 @@ describe('a card that was changed after it was signed', () => {
   it('gets no scheme in the old way, although the form of SDKs leaves such a scheme out as empty', async () => {
     const flows = { clientCredentials: { tokenUrl: 'https://evil.example', scopes: {} } };
     const evil = { ...CARD.securitySchemes, evil: { type: 'oauth2', flows } };
-    expect(await looked({ ...signed, securitySchemes: evil }, { keys: [ours.jwk] })).not.toHaveProperty('card');
+    expect(await verifyCard({ ...signed, securitySchemes: evil }, { keys: [ours.jwk] })).not.toHaveProperty('card');
     const { description: _, securityRequirements: __, ...filled } = CARD;
     const byOthers = { ...signed, securitySchemes: evil, signatures: [await ours.sign(canonicalJson(filled))] };
-    const seen = await looked(byOthers, { keys: [ours.jwk] });
+    const seen = await verifyCard(byOthers, { keys: [ours.jwk] });
     expect(seen).toHaveProperty('card.securitySchemes', CARD.securitySchemes);
   });
 
@@ -118,35 +117,38 @@ describe('a card that was changed after it was signed', () => {
       additionalInterfaces: [{ url: 'https://evil.example', transport: 'JSONRPC' }],
       unknown: true,
     };
-    const seen = await looked(card, { keys: [ours.jwk] });
+    const seen = await verifyCard(card, { keys: [ours.jwk] });
     expect('card' in seen ? seen.card : seen).toEqual({ ...signed, supportedInterfaces: CARD.supportedInterfaces });
   });
 });
 
 describe('a signature is refused', () => {
   it('that is not there', async () => {
-    const seen = await looked(CARD, { keys: [ours.jwk] });
-    expect(seen).toEqual({ error: unverified(/^The agent card is not signed/), verdicts: [] });
+    const seen = await verifyCard(CARD, { keys: [ours.jwk] });
+    expect(seen).toEqual({ error: unverifiedError(/^The agent card is not signed/), verdicts: [] });
   });
 
   it('by another key of that name', async () => {
-    const seen = await looked(signed, { keys: [{ ...other.jwk, kid: 'ours' }] });
-    expect(seen).toHaveProperty('error', unverified(/signature 1 \(kid "ours", ES256\): it is not over this card/));
+    const seen = await verifyCard(signed, { keys: [{ ...other.jwk, kid: 'ours' }] });
+    expect(seen).toHaveProperty(
+      'error',
+      unverifiedError(/signature 1 \(kid "ours", ES256\): it is not over this card/),
+    );
   });
 
   it('by a key that nobody has named', async () => {
-    const seen = await looked(signed, { keys: [other.jwk] });
-    expect(seen).toHaveProperty('error', unverified(/no trusted key has this kid/));
+    const seen = await verifyCard(signed, { keys: [other.jwk] });
+    expect(seen).toHaveProperty('error', unverifiedError(/no trusted key has this kid/));
   });
 
   it('without an algorithm, or by a shared secret that is the public key', async () => {
     const payload = Buffer.from(textOf(CARD)).toString('base64url');
-    const none = { protected: encoded({ alg: 'none', kid: 'ours' }), signature: '' };
+    const none = { protected: encodeBase64Url({ alg: 'none', kid: 'ours' }), signature: '' };
     const secret = new TextEncoder().encode(JSON.stringify(ours.jwk));
     const hmac = await new FlattenedSign(Buffer.from(payload, 'base64url'))
       .setProtectedHeader({ alg: 'HS256', kid: 'ours' })
       .sign(secret);
-    const { verdicts } = await looked({ ...CARD, signatures: [none, hmac] }, { keys: [ours.jwk] });
+    const { verdicts } = await verifyCard({ ...CARD, signatures: [none, hmac] }, { keys: [ours.jwk] });
     expect(verdicts).toEqual([
       { kid: 'ours', alg: 'none', fault: 'its algorithm is not accepted' },
       { kid: 'ours', alg: 'HS256', fault: 'its algorithm is not accepted' },
@@ -156,15 +158,21 @@ describe('a signature is refused', () => {
   it('that claims another algorithm than its key is for', async () => {
     const rsa = await signer('ours', 'RS256');
     const card = { ...CARD, signatures: [await rsa.sign(textOf(CARD))] };
-    expect(await looked(card, { keys: [ours.jwk] })).toHaveProperty('error', unverified(/no trusted key/));
-    expect(await looked(card, { keys: [{ ...rsa.jwk, alg: 'PS256' }] })).toHaveProperty('error', unverified(/RS256/));
-    expect(await looked(card, { keys: [{ ...rsa.jwk, use: 'enc' }] })).toHaveProperty('error', unverified(/RS256/));
+    expect(await verifyCard(card, { keys: [ours.jwk] })).toHaveProperty('error', unverifiedError(/no trusted key/));
+    expect(await verifyCard(card, { keys: [{ ...rsa.jwk, alg: 'PS256' }] })).toHaveProperty(
+      'error',
+      unverifiedError(/RS256/),
+    );
+    expect(await verifyCard(card, { keys: [{ ...rsa.jwk, use: 'enc' }] })).toHaveProperty(
+      'error',
+      unverifiedError(/RS256/),
+    );
   });
 
   it('whose key is named outside of what is signed', async () => {
     const jws = await ours.sign(textOf(CARD), { kid: undefined });
     const card = { ...CARD, signatures: [{ ...jws, header: { kid: 'ours', jku: 'https://agent.example/jwks.json' } }] };
-    expect((await looked(card, { keys: [ours.jwk], jwksOrigins: ['https://agent.example'] })).verdicts).toEqual([
+    expect((await verifyCard(card, { keys: [ours.jwk], jwksOrigins: ['https://agent.example'] })).verdicts).toEqual([
       { alg: 'ES256', fault: 'it names no key (kid)' },
     ]);
   });
@@ -175,23 +183,23 @@ describe('a signature is refused', () => {
     ['without a signature', [{ protected: 'e30' }], /no protected header or no signature/],
     ['with a header that is no JSON', [{ protected: 'AAAA', signature: 'AAAA' }], /cannot be read/],
   ])('that is %s', async (_, signatures, message) => {
-    const seen = await looked({ ...CARD, signatures }, { keys: [ours.jwk] });
-    expect(seen).toHaveProperty('error', unverified(message));
+    const seen = await verifyCard({ ...CARD, signatures }, { keys: [ours.jwk] });
+    expect(seen).toHaveProperty('error', unverifiedError(message));
   });
 
   it('beyond the sixteenth', async () => {
-    const none = { protected: encoded({ alg: 'none', kid: 'ours' }), signature: '' };
+    const none = { protected: encodeBase64Url({ alg: 'none', kid: 'ours' }), signature: '' };
     const sixteen = Array.from({ length: 16 }, () => none);
-    const seen = await looked({ ...CARD, signatures: [...sixteen, ...signed.signatures] }, { keys: [ours.jwk] });
+    const seen = await verifyCard({ ...CARD, signatures: [...sixteen, ...signed.signatures] }, { keys: [ours.jwk] });
     expect(seen.verdicts).toHaveLength(16);
     expect(seen).toHaveProperty('error');
   });
 
   it('of a card that has no canonical form', async () => {
     const card = { ...signed, name: '\ud800' };
-    expect(await looked(card, { keys: [ours.jwk] })).toHaveProperty(
+    expect(await verifyCard(card, { keys: [ours.jwk] })).toHaveProperty(
       'error',
-      unverified(/no canonical form: .*Unicode/),
+      unverifiedError(/no canonical form: .*Unicode/),
     );
   });
 });
@@ -241,14 +249,14 @@ describe('a client of a signed agent', () => {
   it('Spec §8.4: keeps its card where the extended one is not signed, or its signature is that of the public card', async () => {
     await using stub = await agent((at) => at.card({ name: 'Extended' }))();
     const client = await connect(stub.url, { signatures: signatures() });
-    await expect(client.getExtendedAgentCard()).rejects.toEqual(unverified(/is not signed/));
+    await expect(client.getExtendedAgentCard()).rejects.toEqual(unverifiedError(/is not signed/));
     expect(client.card.name).toBe('Stub');
     await using replayed = await agent(async (at) => {
       const own = at.card({ capabilities: { extendedAgentCard: true } }, ['JSONRPC', 'HTTP+JSON']);
       return { ...own, name: 'Extended', signatures: [await ours.sign(textOf(own))] };
     })();
     const next = await connect(replayed.url, { signatures: signatures() });
-    await expect(next.getExtendedAgentCard()).rejects.toEqual(unverified(/not over this card/));
+    await expect(next.getExtendedAgentCard()).rejects.toEqual(unverifiedError(/not over this card/));
   });
 
   it('asks once for the key set of both cards', async () => {
@@ -282,7 +290,7 @@ describe('a client of a signed agent', () => {
     await connect(stub.url, { cardCache });
     expect(cached.size).toBe(1);
     await expect(connect(stub.url, { cardCache, signatures: { keys: [other.jwk] } })).rejects.toEqual(
-      unverified(/no trusted key/),
+      unverifiedError(/no trusted key/),
     );
     expect((await connect(stub.url, { cardCache, signatures: signatures() })).card.name).toBe('Stub');
     expect(stub.calls).toHaveLength(1);

@@ -15,7 +15,7 @@ const frame = (event: object, id?: number): string =>
   `${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify({ jsonrpc: '2.0', id: 1, result: event })}\n\n`;
 
 /** A stream of these frames, closed cleanly, cut, or left open. */
-const streamed =
+const streamText =
   (text: string, end: 'close' | 'cut' | 'open' = 'close'): StubAnswer =>
   (response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -24,14 +24,14 @@ const streamed =
       if (end === 'cut') response.destroy();
     });
   };
-const refused = (code: number): StubAnswer => ({ body: { jsonrpc: '2.0', id: 1, error: { code, message: 'no' } } });
+const refuseWith = (code: number): StubAnswer => ({ body: { jsonrpc: '2.0', id: 1, error: { code, message: 'no' } } });
 
 const methodOf = ({ json }: StubCall): string => String(json?.method);
 
 /** A stub that answers each method with the next of its answers. */
-function scripted(answers: Readonly<Record<string, readonly StubAnswer[]>>): Promise<StubAgent> {
+function startScriptedAgent(answers: Readonly<Record<string, readonly StubAnswer[]>>): Promise<StubAgent> {
   const left = new Map(Object.entries(answers).map(([method, list]) => [method, [...list]]));
-  return StubAgent.start((call) => left.get(methodOf(call))?.shift() ?? refused(-32601));
+  return StubAgent.start((call) => left.get(methodOf(call))?.shift() ?? refuseWith(-32601));
 }
 
 async function all(stream: TaskStream): Promise<StreamResponse[]> {
@@ -45,11 +45,11 @@ const completed = status('TASK_STATE_COMPLETED');
 
 describe('a stream whose agent numbers its events', () => {
   it('goes on after the last event seen, and drops what comes twice', async () => {
-    await using stub = await scripted({
-      SendStreamingMessage: [streamed(frame(working, 1) + frame(chunk('a'), 2), 'cut')],
+    await using stub = await startScriptedAgent({
+      SendStreamingMessage: [streamText(frame(working, 1) + frame(chunk('a'), 2), 'cut')],
       SubscribeToTask: [
-        streamed(frame(chunk('a'), 2) + frame(chunk('b'), 3)),
-        streamed(frame(chunk('c'), 4) + frame(completed, 5)),
+        streamText(frame(chunk('a'), 2) + frame(chunk('b'), 3)),
+        streamText(frame(chunk('c'), 4) + frame(completed, 5)),
       ],
     });
     const stream = (await connect(stub.card(numbering), { resume: FAST })).sendStreamingMessage('hi');
@@ -65,16 +65,16 @@ describe('a stream whose agent numbers its events', () => {
   });
 
   it('takes a snapshot for what it says, also under a lower number', async () => {
-    await using stub = await scripted({
-      SendStreamingMessage: [streamed(frame(working, 7) + frame(chunk('a'), 8))],
-      SubscribeToTask: [streamed(frame(working, 2) + frame(completed, 3))],
+    await using stub = await startScriptedAgent({
+      SendStreamingMessage: [streamText(frame(working, 7) + frame(chunk('a'), 8))],
+      SubscribeToTask: [streamText(frame(working, 2) + frame(completed, 3))],
     });
     const stream = (await connect(stub.card(numbering), { resume: FAST })).sendStreamingMessage('hi');
     expect(await all(stream)).toEqual([working, chunk('a'), working, completed]);
   });
 
   it('goes on where a caller says that it was', async () => {
-    await using stub = await scripted({ SubscribeToTask: [streamed(frame(completed, 5))] });
+    await using stub = await startScriptedAgent({ SubscribeToTask: [streamText(frame(completed, 5))] });
     const client = await connect(stub.card(numbering), { resume: FAST });
     expect(await all(client.subscribeToTask('t1', { lastEventId: '4' }))).toEqual([completed]);
     expect(stub.calls[0]?.headers['last-event-id']).toBe('4');
@@ -84,18 +84,18 @@ describe('a stream whose agent numbers its events', () => {
 describe('a stream whose agent numbers nothing', () => {
   it('goes on with the task as it is', async () => {
     const now = { task: task('TASK_STATE_WORKING', { artifacts: [{ artifactId: 'a', parts: [{ text: 'ab' }] }] }) };
-    await using stub = await scripted({
-      SendStreamingMessage: [streamed(frame(working) + frame(chunk('a')), 'cut')],
-      SubscribeToTask: [streamed(frame(now) + frame(completed))],
+    await using stub = await startScriptedAgent({
+      SendStreamingMessage: [streamText(frame(working) + frame(chunk('a')), 'cut')],
+      SubscribeToTask: [streamText(frame(now) + frame(completed))],
     });
     const stream = (await connect(stub.card(), { resume: FAST })).sendStreamingMessage('hi');
     expect(await all(stream)).toEqual([working, chunk('a'), now, completed]);
   });
 
   it('ends with the task where there is nothing more to follow', async () => {
-    await using stub = await scripted({
-      SendStreamingMessage: [streamed(frame(working))],
-      SubscribeToTask: [refused(-32004)],
+    await using stub = await startScriptedAgent({
+      SendStreamingMessage: [streamText(frame(working))],
+      SubscribeToTask: [refuseWith(-32004)],
       GetTask: [result(task('TASK_STATE_COMPLETED'))],
     });
     const stream = (await connect(stub.card(), { resume: FAST })).sendStreamingMessage('hi');
@@ -104,9 +104,9 @@ describe('a stream whose agent numbers nothing', () => {
 
   it('looks again and again at a task whose agent shows no streams of it, and tells only what is new', async () => {
     const half = { task: task('TASK_STATE_WORKING', { artifacts: [{ artifactId: 'a', parts: [{ text: 'a' }] }] }) };
-    await using stub = await scripted({
-      SendStreamingMessage: [streamed(frame(working))],
-      SubscribeToTask: Array.from({ length: 9 }, () => refused(-32001)),
+    await using stub = await startScriptedAgent({
+      SendStreamingMessage: [streamText(frame(working))],
+      SubscribeToTask: Array.from({ length: 9 }, () => refuseWith(-32001)),
       GetTask: [
         ...Array.from({ length: 3 }, () => result(half.task)),
         { status: 502 },
@@ -119,10 +119,10 @@ describe('a stream whose agent numbers nothing', () => {
   });
 
   it('does not give up an agent that closes each subscription at once, as long as it answers', async () => {
-    const open = Array.from({ length: 20 }, () => streamed(frame(working)));
-    await using stub = await scripted({
-      SendStreamingMessage: [streamed(frame(working))],
-      SubscribeToTask: [...open, streamed(frame(completed))],
+    const open = Array.from({ length: 20 }, () => streamText(frame(working)));
+    await using stub = await startScriptedAgent({
+      SendStreamingMessage: [streamText(frame(working))],
+      SubscribeToTask: [...open, streamText(frame(completed))],
     });
     const stream = (await connect(stub.card(), { resume: { ...FAST, attempts: 3 } })).sendStreamingMessage('hi');
     expect(await all(stream)).toEqual([working, working, completed]);
@@ -136,27 +136,29 @@ describe('a stream ends', () => {
     ['at a request to log in, if the agent closes it there', status('TASK_STATE_AUTH_REQUIRED')],
     ['with the task', status('TASK_STATE_REJECTED')],
   ])('%s', async (_, last) => {
-    await using stub = await scripted({ SendStreamingMessage: [streamed(frame(working) + frame(last))] });
+    await using stub = await startScriptedAgent({ SendStreamingMessage: [streamText(frame(working) + frame(last))] });
     expect(await all((await connect(stub.card())).sendStreamingMessage('hi'))).toEqual([working, last]);
     expect(stub.calls).toHaveLength(1);
   });
 
   it('with its last frame, also where the empty line after it is missing', async () => {
-    await using stub = await scripted({
-      SendStreamingMessage: [streamed((frame(working) + frame(completed)).trimEnd())],
+    await using stub = await startScriptedAgent({
+      SendStreamingMessage: [streamText((frame(working) + frame(completed)).trimEnd())],
     });
     expect(await all((await connect(stub.card())).sendStreamingMessage('hi'))).toEqual([working, completed]);
     expect(stub.calls).toHaveLength(1);
   });
 
   it('soon after the task, also where the agent does not close it', async () => {
-    await using stub = await scripted({ SendStreamingMessage: [streamed(frame(working) + frame(completed), 'open')] });
+    await using stub = await startScriptedAgent({
+      SendStreamingMessage: [streamText(frame(working) + frame(completed), 'open')],
+    });
     expect(await all((await connect(stub.card())).sendStreamingMessage('hi'))).toEqual([working, completed]);
   });
 
   it('with the error that the agent sends', async () => {
     const failure = `event: error\ndata: ${JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: -32006, message: 'broken agent' } })}\n\n`;
-    await using stub = await scripted({ SendStreamingMessage: [streamed(frame(working) + failure)] });
+    await using stub = await startScriptedAgent({ SendStreamingMessage: [streamText(frame(working) + failure)] });
     const stream = (await connect(stub.card(), { resume: FAST })).sendStreamingMessage('hi');
     expect(await stream.next()).toEqual({ done: false, value: working });
     await expect(stream.next()).rejects.toMatchObject({ code: 'INVALID_AGENT_RESPONSE', message: 'broken agent' });
@@ -165,7 +167,7 @@ describe('a stream ends', () => {
 
   it('with an error where it cannot be kept going', async () => {
     await using stub = await StubAgent.start((call) =>
-      methodOf(call) === 'SendStreamingMessage' ? streamed(frame(working)) : { status: 502, body: 'gateway' },
+      methodOf(call) === 'SendStreamingMessage' ? streamText(frame(working)) : { status: 502, body: 'gateway' },
     );
     const client = await connect(stub.card(numbering), { resume: { ...FAST, attempts: 3 } });
     await expect(all(client.sendStreamingMessage('hi'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
@@ -176,8 +178,8 @@ describe('a stream ends', () => {
   });
 
   it('with an error where an event is too long', async () => {
-    await using stub = await scripted({
-      SendStreamingMessage: [streamed(frame(working) + frame(chunk('x'.repeat(5_000))), 'open')],
+    await using stub = await startScriptedAgent({
+      SendStreamingMessage: [streamText(frame(working) + frame(chunk('x'.repeat(5_000))), 'open')],
     });
     const stream = (await connect(stub.card(), { eventBytes: 2_000 })).sendStreamingMessage('hi');
     await expect(all(stream)).rejects.toThrow('longer than 2000 characters');
@@ -236,14 +238,14 @@ function pauseMs(ms: number): Promise<false> {
 }
 
 it('an agent without streams is asked in one call', async () => {
-  await using stub = await scripted({ SendMessage: [result({ task: task() })] });
+  await using stub = await startScriptedAgent({ SendMessage: [result({ task: task() })] });
   const client = await connect(stub.card({ capabilities: {} }));
   expect(await all(client.sendStreamingMessage('hi'))).toEqual([{ task: task() }]);
 });
 
 it('events that this version does not know are skipped', async () => {
-  await using stub = await scripted({
-    SendStreamingMessage: [streamed(frame(working) + frame({ weatherUpdate: {} }) + frame(completed))],
+  await using stub = await startScriptedAgent({
+    SendStreamingMessage: [streamText(frame(working) + frame({ weatherUpdate: {} }) + frame(completed))],
   });
   expect(await all((await connect(stub.card())).sendStreamingMessage('hi'))).toEqual([working, completed]);
 });

@@ -31,7 +31,7 @@ async function launch(agent: ForeignAgent, ...flags: readonly string[]): Promise
   agents.push(agent);
   const command = new RunningParley(['console', agent.url, ...flags]);
   commands.push(command);
-  const url = await command.printed(/^Console: (.*)$/m);
+  const url = await command.waitForStdout(/^Console: (.*)$/m);
   const { origin, hash } = new URL(url);
   return { command, url, origin, token: hash.replace('#token=', '') };
 }
@@ -113,7 +113,7 @@ describe('the process', () => {
     for (let at = 0; at < 2; at++) {
       const command = new RunningParley(['console', agent.url, '-o', 'json']);
       commands.push(command);
-      urls.push(JSON.parse(await command.printed(/^\{.*\}$/m)));
+      urls.push(JSON.parse(await command.waitForStdout(/^\{.*\}$/m)));
     }
     expect(urls).toMatchObject([{ name: 'Old agent' }, { name: 'Old agent' }]);
     expect(new Set(urls.map(({ url }) => new URL(url).hash)).size).toBe(2);
@@ -151,7 +151,7 @@ describe('the page', () => {
   });
   afterAll(() => browser.close());
 
-  async function opened(url: string): Promise<Page> {
+  async function openPage(url: string): Promise<Page> {
     const page = await (await browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage();
     await page.goto(url);
     return page;
@@ -159,7 +159,7 @@ describe('the page', () => {
 
   it('talks to an agent of the 0.3 SDK, and shows its task and its card', async () => {
     const { url, token, origin } = await launch(await oldAgent());
-    const page = await opened(url);
+    const page = await openPage(url);
     const chat = new ChatPage(page);
     await chat.say('Hello');
     await expectText(chat.text, 'Old answer: Hello');
@@ -171,13 +171,13 @@ describe('the page', () => {
     await page.getByRole('navigation').getByRole('link', { name: 'Agent card' }).click();
     await expectText(() => page.getByRole('main').innerText(), 'Speaks 0.3 only.');
     // A new tab has no token.
-    const stranger = await opened(origin);
+    const stranger = await openPage(origin);
     await expectText(() => stranger.getByRole('main').innerText(), 'by the url that parley console has printed');
   });
 
   it('shows all agents of a catalog, talks to each, and tells which cannot be reached', async () => {
     const { url } = await launch(await catalogOf({ Amsel: true, Bussard: true, Chukar: false }));
-    const page = await opened(url);
+    const page = await openPage(url);
     const main = page.getByRole('main');
     await expectText(() => main.innerText(), 'Agents without a readable card');
     expect(await main.getByRole('alert').innerText()).toContain('#Chukar: ');
@@ -192,7 +192,7 @@ describe('the page', () => {
 
   it('says in words that an agent of another machine cannot be called, and cannot reach the inbox', async () => {
     const { url } = await launch(await distantAgent());
-    const page = await opened(url);
+    const page = await openPage(url);
     const chat = new ChatPage(page);
     await chat.say('Hello');
     await expectText(chat.text, 'agents.invalid/a2a/jsonrpc cannot be reached: there is no such host');
@@ -204,7 +204,7 @@ describe('the page', () => {
 
   it('talks to an agent that only gRPC reaches', async () => {
     const { url } = await launch(await grpcAgent());
-    const page = await opened(url);
+    const page = await openPage(url);
     const chat = new ChatPage(page);
     await chat.say('Hello');
     await expectText(chat.text, 'Over gRPC: Hello');
@@ -216,7 +216,7 @@ describe('the page', () => {
 
   it('signs in to a protected agent with a key that stays in the tab', async () => {
     const { url } = await launch(await protectedAgent(keys()));
-    const page = await opened(url);
+    const page = await openPage(url);
     const form = new SignInPage(page);
     await expectText(form.text, 'Sign in to Vault');
     await form.withKey('key-of-nobody-0123456789');
@@ -238,7 +238,7 @@ describe('the page', () => {
 
   it('uses the credentials of the tool without a sign-in, and does not get them', async () => {
     const { url } = await launch(await protectedAgent(keys()), '--api-key', KEY);
-    const page = await opened(url);
+    const page = await openPage(url);
     const chat = new ChatPage(page);
     await chat.say('Hello');
     await expectText(chat.text, 'Open for apikey|ada');

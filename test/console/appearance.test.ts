@@ -57,7 +57,7 @@ async function look({ page }: World, name: string): Promise<void> {
   await page.setViewportSize({ width: 1280, height: 800 });
 }
 
-async function told(chat: ChatPage, text: string): Promise<void> {
+async function sayAndWait(chat: ChatPage, text: string): Promise<void> {
   await chat.say(text);
   await expectText(chat.text, 'Completed');
 }
@@ -95,7 +95,7 @@ it('a conversation: empty, in a stream, with a question, and with files', async 
   const chat = await talk('/story');
   await page.getByRole('button', { name: 'Note: buy oil' }).waitFor();
   await look(opened, 'conversation-empty');
-  await told(chat, 'Note: buy oil');
+  await sayAndWait(chat, 'Note: buy oil');
   await chat.say('Tell me about the lighthouse');
   steps.allow(STORY.length - 1);
   await expectText(chat.text, 'const lamp');
@@ -105,7 +105,7 @@ it('a conversation: empty, in a stream, with a question, and with files', async 
   await expectText(painting.text, 'Needs your answer');
   await look(opened, 'conversation-question');
   const files = await talk('/files');
-  await told(files, 'All papers');
+  await sayAndWait(files, 'All papers');
   await files.replies.last().getByText('Data', { exact: true }).click();
   await look(opened, 'conversation-files');
 });
@@ -163,7 +163,7 @@ it('the wire, and two bindings side by side', async () => {
   const opened = await world();
   const { page, open, talk } = opened;
   const chat = await talk('/story');
-  await told(chat, 'Note: buy oil');
+  await sayAndWait(chat, 'Note: buy oil');
   await page.getByRole('link', { name: 'Wire' }).click();
   await page.getByRole('list', { name: 'Calls' }).locator('summary').first().click();
   await look(opened, 'wire');
@@ -191,9 +191,9 @@ it('tasks: the empty table, the table and a task', async () => {
   await page.getByText('No tasks yet').waitFor();
   await look(opened, 'tasks-empty');
   const chat = await talk('/story');
-  await told(chat, 'Note: buy oil');
+  await sayAndWait(chat, 'Note: buy oil');
   steps.allow(STORY.length);
-  await told(chat, 'Tell me about the lighthouse');
+  await sayAndWait(chat, 'Tell me about the lighthouse');
   await chat.say('Another story');
   await expectText(chat.text, 'Working');
   await open('#/agent/%2Fstory/tasks');
@@ -209,7 +209,7 @@ it('a hostile agent breaks no page', async () => {
   const opened = await world();
   const { page, open, talk } = opened;
   const chat = await talk('/hostile');
-  await told(chat, 'Hello');
+  await sayAndWait(chat, 'Hello');
   await look(opened, 'hostile-conversation');
   await open('#/agent/%2Fhostile/card');
   await page.getByRole('heading', { name: 'Skills' }).waitFor();
@@ -280,12 +280,12 @@ it('a keyboard is enough: choose an agent, send a message, open its task and an 
   const { page, open } = await world();
   await open();
   await page.getByRole('link', { name: 'Storyteller' }).waitFor();
-  const focused = () =>
+  const readFocus = () =>
     page.evaluate<string>("document.activeElement?.matches('a, button') ? document.activeElement.textContent : ''");
   const tabTo = async (text: string): Promise<void> => {
     for (let tries = 0; tries < 60; tries++) {
       await page.keyboard.press('Tab');
-      if ((await focused()).trim().startsWith(text)) return;
+      if ((await readFocus()).trim().startsWith(text)) return;
     }
     throw new Error(`Tab does not reach "${text}"`);
   };

@@ -10,7 +10,7 @@ import { consoleWorld, expectText } from './world.js';
 const world = consoleWorld({ showsPdf: true });
 
 /** A conversation with an agent whose files call a server, and the calls that the server gets. */
-async function forged() {
+async function startForger() {
   const calls: string[] = [];
   const server = createServer(({ url = '' }, answer) => {
     calls.push(url);
@@ -41,7 +41,7 @@ async function titleIn(tab: Page): Promise<string> {
 }
 
 it('a PDF opens in a tab of its own, in a conversation and in the artifacts of a task', async () => {
-  const { page, chat, calls, problems } = await forged();
+  const { page, chat, calls, problems } = await startForger();
   const tab = await openedTab(chat, 'report.pdf');
   await expect.poll(() => titleIn(tab)).toBe('Report');
   expect(await tab.evaluate('opener')).toBeNull();
@@ -56,7 +56,7 @@ it('a PDF opens in a tab of its own, in a conversation and in the artifacts of a
 });
 
 it('scripts and links of a PDF reach neither the page nor another server', async () => {
-  const { page, chat, calls, problems } = await forged();
+  const { page, chat, calls, problems } = await startForger();
   const dialogs: string[] = [];
   page.on('dialog', (dialog) => dialogs.push(dialog.message()));
   const calling = await openedTab(chat, 'calls.pdf');
@@ -84,7 +84,7 @@ it('scripts and links of a PDF reach neither the page nor another server', async
 });
 
 it('a file whose type is wrong is not shown, and nothing of it runs', async () => {
-  const { page, chat, calls } = await forged();
+  const { page, chat, calls } = await startForger();
   for (const name of ['page.pdf', 'named.pdf']) {
     await chat.file(name).getByRole('button', { name: 'Download' }).waitFor();
     expect(await chat.file(name).getByRole('button').count()).toBe(1);

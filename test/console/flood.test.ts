@@ -23,7 +23,7 @@ async function metric(session: CDPSession, name: string): Promise<number> {
 }
 
 /** Opens the task of the flood agent with a number of events. */
-async function flooded({ page, talk }: World, events: number): Promise<TaskPage> {
+async function floodTask({ page, talk }: World, events: number): Promise<TaskPage> {
   const chat = await talk('/flood');
   await chat.say(String(events));
   await expectText(chat.text, 'Task and timeline');
@@ -61,7 +61,7 @@ it('an artifact of 50 MB: the page shows its beginning, goes on, and saves the w
 it('a flood of events: the page stays usable, and only visible events are elements', async () => {
   const opened = await world();
   const { page, steps } = opened;
-  const task = await flooded(opened, isLong ? 20_000 : 5_000);
+  const task = await floodTask(opened, isLong ? 20_000 : 5_000);
   expect(await waitOf(page)).toBeLessThan(USABLE_MS);
   expect(await task.events.count()).toBeLessThan(60);
   expect(await task.text()).toContain('No gap');
@@ -82,7 +82,7 @@ it('an event costs at most twice the CPU with 10,000 events in the task as with 
       const { page, steps } = opened;
       const session = await page.context().newCDPSession(page);
       await session.send('Performance.enable');
-      const task = await flooded(opened, events);
+      const task = await floodTask(opened, events);
       // The page first ends the work of the events before.
       await page.evaluate('new Promise((done) => requestIdleCallback(done))');
       const before = await metric(session, 'TaskDuration');
@@ -124,7 +124,7 @@ it.runIf(isLong)('memory is flat over 100,000 events', { timeout: 300_000 }, asy
     const opened = await world();
     const session = await opened.page.context().newCDPSession(opened.page);
     await session.send('Performance.enable');
-    await flooded(opened, events);
+    await floodTask(opened, events);
     await session.send('HeapProfiler.collectGarbage');
     sizes.push(await metric(session, 'JSHeapUsedSize'));
   }

@@ -16,15 +16,15 @@ export interface ForeignAgent {
   close(): Promise<unknown>;
 }
 
-async function listening(server: Server): Promise<string> {
+async function listenOn(server: Server): Promise<string> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-async function serving(listener: RequestListener): Promise<ForeignAgent> {
+async function serveListener(listener: RequestListener): Promise<ForeignAgent> {
   const server = createServer(listener);
-  const url = await listening(server);
+  const url = await listenOn(server);
   const close = async () => {
     server.closeAllConnections();
     server.close();
@@ -49,7 +49,7 @@ const oldExecutor: AgentExecutor = {
 /** An agent of the official JavaScript SDK of 0.3, which allows no call by pages of other origins. */
 export async function oldAgent(): Promise<ForeignAgent> {
   const app = express();
-  const agent = await serving(app);
+  const agent = await serveListener(app);
   const card = {
     name: 'Old agent',
     description: 'Speaks 0.3 only.',
@@ -75,7 +75,7 @@ export async function distantAgent(): Promise<ForeignAgent> {
     url: 'https://agents.invalid',
     logRequests: false,
   });
-  return serving((_, response) => {
+  return serveListener((_, response) => {
     response.setHeader('content-type', 'application/json').end(JSON.stringify(agentCard));
   });
 }
@@ -92,7 +92,7 @@ export async function grpcAgent(): Promise<ForeignAgent> {
   });
   await server.listen(0);
   const supportedInterfaces = server.agentCard.supportedInterfaces.filter((one) => one.protocolBinding === 'GRPC');
-  const card = await serving((_request, response) => {
+  const card = await serveListener((_request, response) => {
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify({ ...server.agentCard, supportedInterfaces, flavour: 'sweet' }));
   });
@@ -109,7 +109,7 @@ export async function catalogOf(names: Readonly<Record<string, boolean>>): Promi
   const host = createA2AHost({ agents: Object.fromEntries(agents), logRequests: false, push: false });
   const { url: hosted } = await host.listen(0);
   const type = 'application/a2a-agent-card+json';
-  const catalog = await serving((request, response) => {
+  const catalog = await serveListener((request, response) => {
     const isCatalog = request.url === '/.well-known/ai-catalog.json';
     response.writeHead(isCatalog ? 200 : request.url === '/broken' ? 503 : 404, { 'content-type': 'application/json' });
     const entries = Object.entries(names).map(([identifier, isServed]) => {

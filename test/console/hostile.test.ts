@@ -41,9 +41,9 @@ it('a hostile agent makes no element beside those of Markdown, and no link that 
   await chat.say('Hello');
   await expectText(chat.text, 'Completed');
   const reply = chat.replies.last();
-  const counted = (selector: string) => reply.locator(selector).count();
+  const countElements = (selector: string) => reply.locator(selector).count();
   for (const selector of ['img', 'script', 'iframe', 'svg', 'object', 'form', 'style', '[onerror]', '[onload]'])
-    expect([selector, await counted(selector)]).toEqual([selector, 0]);
+    expect([selector, await countElements(selector)]).toEqual([selector, 0]);
   const links = await reply.locator('a').evaluateAll((all) => all.map((one) => one.getAttribute('href') ?? ''));
   expect(links.filter((href) => !/^(?:https?:\/\/|#\/)/.test(href))).toEqual([]);
   await reply.getByText('press here').click();

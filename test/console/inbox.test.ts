@@ -26,7 +26,7 @@ interface ReadInbox {
   readonly deliveries: readonly { readonly body: { readonly text: string } }[];
 }
 
-async function signing() {
+async function createSigning() {
   const { privateKey } = await generateKeyPair('ES256', { extractable: true });
   return { issuer: ISSUER, keys: [{ ...(await exportJWK(privateKey)), kty: 'EC', kid: 'key-2026', alg: 'ES256' }] };
 }
@@ -42,7 +42,7 @@ async function runningTask({ page, steps, talk }: World): Promise<InboxPage> {
 }
 
 it('shows signed notifications as they arrive, the attempts of one, and goes on after a reload', async () => {
-  const opened = await world({ push: { allow: ALLOW, signature: await signing(), firstDelayMs: 50 } });
+  const opened = await world({ push: { allow: ALLOW, signature: await createSigning(), firstDelayMs: 50 } });
   const { page, steps, foreign } = opened;
   const inbox = await runningTask(opened);
   await inbox.openFromTask();
@@ -103,9 +103,9 @@ it('the next user of a tab does not see the inbox of the one before', async () =
 
 it('takes notifications of another agent through parley console', async () => {
   const steps = new Steps();
-  await using agent = await startPushingAgent(steps, { allow: ALLOW, signature: await signing() });
+  await using agent = await startPushingAgent(steps, { allow: ALLOW, signature: await createSigning() });
   await using command = new RunningParley(['console', agent.url]);
-  const url = await command.printed(/^Console: (.*)$/m);
+  const url = await command.waitForStdout(/^Console: (.*)$/m);
   const browser = await launchChromium();
   try {
     const page = await browser.newPage();

@@ -33,7 +33,7 @@ function handlerOf(options: Options = {}) {
   return handler;
 }
 
-async function serving(listener: RequestListener): Promise<string> {
+async function serveListener(listener: RequestListener): Promise<string> {
   const server = createServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {
@@ -44,11 +44,11 @@ async function serving(listener: RequestListener): Promise<string> {
 }
 
 /** An agent below a path of an application, and a page of its console. */
-async function mounted(options: Options = {}) {
+async function mountAgent(options: Options = {}) {
   const app = express();
   app.use('/agents/story', toExpress(handlerOf(options)));
   app.use((_request, response) => void response.status(418).end());
-  const url = await serving(app);
+  const url = await serveListener(app);
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
   onTestFinished(() => context.close());
   const page = await context.newPage();
@@ -65,7 +65,7 @@ it('an agent in Express: conversation, task, card and push inbox below its path'
   const { privateKey } = await generateKeyPair('ES256', { extractable: true });
   const keys = [{ ...(await exportJWK(privateKey)), kty: 'EC', kid: 'key', alg: 'ES256' }];
   const push = { allow: ['127.0.0.1'], signature: { issuer: 'https://agents.example.com', keys } };
-  const { url, page, problems } = await mounted({ push });
+  const { url, page, problems } = await mountAgent({ push });
   await page.goto(`${url}/console`);
   const chat = new ChatPage(page);
   await chat.say('Note: buy oil');
@@ -86,7 +86,7 @@ it('an agent in Express: conversation, task, card and push inbox below its path'
 });
 
 it('a protected agent in Express: the page loads, and its user signs in', async () => {
-  const { url, page, problems } = await mounted({
+  const { url, page, problems } = await mountAgent({
     authenticator: new ApiKeys([{ key: 'key-of-ada-0123456789', subject: 'ada' }]),
   });
   await page.goto(`${url}/console`);

@@ -3,7 +3,7 @@ import type { Authenticator } from 'parley-a2a/server';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { RunningParley } from '../cli/parley.js';
 import { type AuthorizationServer, startAuthorizationServer } from '../credentials/authorization-server.js';
-import { introspected } from '../credentials/protected-agent.js';
+import { introspectToken } from '../credentials/protected-agent.js';
 import { launchChromium } from '../support/chromium.mjs';
 import { protectedAgent } from './foreign-agents.js';
 import { AuthorizationPage } from './pages/authorization-page.js';
@@ -22,7 +22,7 @@ afterAll(() => provider.close());
 
 /** Takes the tokens of the provider. */
 function authenticator(securitySchemes: Readonly<Record<string, SecurityScheme>>): Authenticator {
-  const userOf = introspected(provider.issuer);
+  const userOf = introspectToken(provider.issuer);
   const challenges = ['Bearer realm="agent"'];
   return {
     challenges,
@@ -121,7 +121,7 @@ it('signs in to another agent by a page, through parley console', async () => {
   const browser = await launchChromium();
   onTestFinished(() => browser.close());
   const page = await browser.newPage();
-  await page.goto(await command.printed(/^Console: (.*)$/m));
+  await page.goto(await command.waitForStdout(/^Console: (.*)$/m));
   const form = new SignInPage(page);
   await expectText(form.text, 'Sign in by a page');
   await form.byPage('browser');

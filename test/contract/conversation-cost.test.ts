@@ -25,7 +25,7 @@ afterAll(async () => {
   files.remove();
 });
 
-function finished(number: number, contextId: string): Task {
+function finishedTask(number: number, contextId: string): Task {
   const id = `task-${number}`;
   const timestamp = new Date(Date.UTC(2026, 0) + number).toISOString();
   const message = { messageId: `m-${number}`, role: 'ROLE_USER' as const, parts: [{ text: `Question ${number}` }] };
@@ -39,11 +39,11 @@ function finished(number: number, contextId: string): Task {
 }
 
 /** Makes a file with turns of the context to read, between tasks of other contexts. */
-async function stored(turns: number, others: number): Promise<SqliteStorage> {
+async function storeTurns(turns: number, others: number): Promise<SqliteStorage> {
   const storage = await files.open(systemClock);
   opened.push(storage);
-  const ours = Array.from({ length: turns }, (_, at) => finished(at * 3, CONTEXT));
-  const theirs = Array.from({ length: others }, (_, at) => finished(at * 3 + 1, `other-${at % 500}`));
+  const ours = Array.from({ length: turns }, (_, at) => finishedTask(at * 3, CONTEXT));
+  const theirs = Array.from({ length: others }, (_, at) => finishedTask(at * 3 + 1, `other-${at % 500}`));
   const all = [...ours, ...theirs];
   while (all.length > 0) await Promise.all(all.splice(0, 1_000).map((task) => storage.create(SCOPE, task)));
   return storage;
@@ -61,7 +61,7 @@ async function readOnce(storage: SqliteStorage): Promise<number> {
 }
 
 /** Returns the median times of alternating reads, so that other work of the machine slows both equally. */
-async function compared(one: SqliteStorage, other: SqliteStorage): Promise<readonly [one: number, other: number]> {
+async function compareReads(one: SqliteStorage, other: SqliteStorage): Promise<readonly [one: number, other: number]> {
   const times: [number[], number[]] = [[], []];
   for (let read = 0; read < READS; read++) {
     times[0].push(await readOnce(one));
@@ -73,16 +73,16 @@ async function compared(one: SqliteStorage, other: SqliteStorage): Promise<reado
 describe(`a conversation of ${TURNS} turns on SQLite`, () => {
   let few: SqliteStorage;
   beforeAll(async () => {
-    few = await stored(TURNS, 50);
+    few = await storeTurns(TURNS, 50);
   });
 
   it.each([
     ['among 30,000 stored tasks', TURNS, 30_000],
     ['at the end of a context of 30,000 tasks', 30_000, 0],
   ])('%s is read as fast as among 50', { timeout: 240_000 }, async (_, turns, others) => {
-    const many = await stored(turns, others);
+    const many = await storeTurns(turns, others);
     const rounds: (readonly [few: number, many: number])[] = [];
-    for (let round = 0; round < ROUNDS; round++) rounds.push(await compared(few, many));
+    for (let round = 0; round < ROUNDS; round++) rounds.push(await compareReads(few, many));
     // Other work can only increase a time, so the minimum of the rounds is the cost.
     const [fewMs, manyMs] = [Math.min(...rounds.map((pair) => pair[0])), Math.min(...rounds.map((pair) => pair[1]))];
     process.stdout.write(`${manyMs.toFixed(2)} ms, ${fewMs.toFixed(2)} ms among 50\n`);

@@ -39,7 +39,12 @@ const scripts: fc.Arbitrary<Script> = fc.record({
 
 const metadata = (): JsonObject => ({ k: 'as given', deep: { list: ['as given', { k: 'as given' }] } });
 const parts = () => [{ text: 'as given', metadata: metadata() }, { data: { k: ['as given'] } }];
-const said = (messageId: string) => ({ messageId, parts: parts(), metadata: metadata(), extensions: ['urn:as-given'] });
+const newMessage = (messageId: string) => ({
+  messageId,
+  parts: parts(),
+  metadata: metadata(),
+  extensions: ['urn:as-given'],
+});
 
 /** Changes all members and lists that can be reached from an object, and adds members. */
 function spoil(value: unknown, seen = new Set<unknown>()): void {
@@ -77,10 +82,10 @@ async function readAll(context: RequestContext): Promise<readonly unknown[]> {
 
 function publish(step: Step, events: EventQueue, change: Change, id: string): void {
   const given: Record<Step, () => { object: object; send: (object: never) => Promise<unknown> }> = {
-    progress: () => ({ object: said(`w-${id}`), send: (object) => events.working(object) }),
+    progress: () => ({ object: newMessage(`w-${id}`), send: (object) => events.working(object) }),
     artifact: () => ({ object: parts(), send: (object) => events.artifact(object, { artifactId: 'a' }) }),
     chunk: () => ({ object: parts(), send: (object) => events.append('a', object) }),
-    authorization: () => ({ object: said(`q-${id}`), send: (object) => events.authRequired(object) }),
+    authorization: () => ({ object: newMessage(`q-${id}`), send: (object) => events.authRequired(object) }),
     'raw status': () => ({
       object: { statusUpdate: { status: { state: 'TASK_STATE_WORKING' }, metadata: metadata() } },
       send: (object) => events.publish(object),
@@ -110,12 +115,12 @@ async function play(storage: TaskStorage, script: Script, way: 'direct' | 'inter
       change(all);
       for (const [at, step] of steps.entries()) publish(step, events, change, `${turn}-${at}`);
       if (!isLast || script.last === 'ask') {
-        const question = said(`ask-${turn}`);
+        const question = newMessage(`ask-${turn}`);
         void events.inputRequired(question);
         return change(question);
       }
       if (script.last === 'complete') {
-        const answer = said('bye');
+        const answer = newMessage('bye');
         void events.complete(answer);
         return change(answer);
       }
@@ -159,7 +164,11 @@ async function play(storage: TaskStorage, script: Script, way: 'direct' | 'inter
   };
   const store = new ScopedTasks({ storage, scope: SCOPE, clock: systemClock, ids: new CountingIds('store') });
 
-  const given = { id: 'reference', metadata: metadata(), history: [{ ...said('r'), role: 'ROLE_USER' as const }] };
+  const given = {
+    id: 'reference',
+    metadata: metadata(),
+    history: [{ ...newMessage('r'), role: 'ROLE_USER' as const }],
+  };
   const creating = store.create(given);
   change(given);
   note(await creating);
@@ -168,7 +177,7 @@ async function play(storage: TaskStorage, script: Script, way: 'direct' | 'inter
   for (let sent = 1; sent <= script.turns.length; sent += 1) {
     const request: SendMessageRequest = {
       message: {
-        ...said(`m${sent}`),
+        ...newMessage(`m${sent}`),
         role: 'ROLE_USER',
         referenceTaskIds: ['reference'],
         ...(taskId !== undefined && { taskId }),
@@ -254,7 +263,7 @@ describe.each(Object.entries(BACKENDS))('on %s', (_name, { open, numRuns }) => {
         seen.push(structuredClone(all));
         spoil(all);
         if (seen.length === 3) return events.complete();
-        await events.working(said(`w${seen.length}`));
+        await events.working(newMessage(`w${seen.length}`));
         await context.saveCheckpoint(metadata());
         await events.flush();
         await new Promise(() => {});
@@ -270,12 +279,12 @@ describe.each(Object.entries(BACKENDS))('on %s', (_name, { open, numRuns }) => {
         logger: new CapturingLogger(),
       });
     const waitFor = async (attempts: number) => {
-      const asked = async () => (await storage.records({ scope: SCOPE, id }, 0, 1e9)).records;
-      while (seen.length < attempts || (await asked()).length < attempts + 1)
+      const readRecords = async () => (await storage.records({ scope: SCOPE, id }, 0, 1e9)).records;
+      while (seen.length < attempts || (await readRecords()).length < attempts + 1)
         await new Promise((go) => setImmediate(go));
     };
     const first = boot();
-    const message: Message = { ...said('m'), role: 'ROLE_USER' };
+    const message: Message = { ...newMessage('m'), role: 'ROLE_USER' };
     const request = { message, configuration: { returnImmediately: true } };
     const sent = await first.sendMessage(request, call({ user: USER }));
     const id = sent.task !== undefined ? sent.task.id : '';

@@ -188,7 +188,7 @@ export function ownerDataContract(
   { newFiles = async () => ({ store: memoryFileStore(), contents: async () => '' }) } = {},
 ): void {
   describe(`the data of a user in ${name}`, () => {
-    const opened = async () => {
+    const openWorld = async () => {
       const database = await create();
       const files = await newFiles();
       const world = await new World(await database.open(), files.store).listen();
@@ -203,7 +203,7 @@ export function ownerDataContract(
 
     it('are gone after an erasure, and those of others stay', async () => {
       await using hook = await withHook();
-      const { world, contents } = await opened();
+      const { world, contents } = await openWorld();
       await using _ = world;
       await plant(world, ADA, hook.url);
       const kept = await plant(world, BOB, hook.url);
@@ -232,7 +232,7 @@ export function ownerDataContract(
 
     it('stay outside of the named agent', async () => {
       await using hook = await withHook();
-      const { world } = await opened();
+      const { world } = await openWorld();
       await using _ = world;
       const ids = await plant(world, ADA, hook.url);
       await world.host.eraseOwner({ ...ADAS, agent: '/two' });
@@ -241,7 +241,7 @@ export function ownerDataContract(
     });
 
     it('are erased while turns run: those are canceled, or overtaken and fenced', async () => {
-      const { world, contents } = await opened();
+      const { world, contents } = await openWorld();
       await using _ = world;
       const running = world.send(ADA, 'run');
       const stubborn = world.send(ADA, 'stubborn');
@@ -259,7 +259,7 @@ export function ownerDataContract(
     });
 
     it('are erased by another process on a shared storage, whose late events of turns are refused', async () => {
-      const { database, world, contents } = await opened();
+      const { database, world, contents } = await openWorld();
       await using _ = world;
       // A storage of one process has no other one.
       const other = world.storage.shared ? await database.open() : world.storage;
@@ -277,7 +277,7 @@ export function ownerDataContract(
     });
 
     it('do not come back by messages that race with the erasure: these are refused as retryable', async () => {
-      const { world, contents } = await opened();
+      const { world, contents } = await openWorld();
       await using _ = world;
       let isOver = false;
       const refusals: unknown[] = [];
@@ -313,7 +313,7 @@ export function ownerDataContract(
 
     it('can be erased again after a process died in the middle, and the block of a dead process ends', async () => {
       await using hook = await withHook();
-      const { world, contents } = await opened();
+      const { world, contents } = await openWorld();
       await using _ = world;
       await plant(world, ADA, hook.url);
       const { storage } = world;
@@ -332,7 +332,7 @@ export function ownerDataContract(
     describe('by any id', () => {
       let world: World;
       beforeAll(async () => {
-        ({ world } = await opened());
+        ({ world } = await openWorld());
         await world.send(ADA, 'done');
       });
       afterAll(() => world[Symbol.asyncDispose]());

@@ -23,7 +23,7 @@ const EACH = 15;
 const ALL = TASKS * EACH;
 const LONG_MS = 120_000;
 
-const sealed = (storage: TaskStorage, ...keys: string[]) => sealedStorage(storage, { keys, logger: silentLogger });
+const sealStorage = (storage: TaskStorage, ...keys: string[]) => sealedStorage(storage, { keys, logger: silentLogger });
 const secretOf = (at: number, version = 0) => `pl4nted-s3cret-${at}-${version}`;
 
 function configAt(at: number, version = 0) {
@@ -33,16 +33,16 @@ function configAt(at: number, version = 0) {
 }
 
 /** Creates tasks with configurations whose secrets are encrypted with a key. */
-async function filled(storage: TaskStorage, key: string): Promise<void> {
+async function fillStorage(storage: TaskStorage, key: string): Promise<void> {
   const given = { storage, clock: systemClock as never };
   await Promise.all(Array.from({ length: TASKS }, (_, at) => storage.create(ALICE, newTask(given, `t${at}`))));
-  const under = sealed(storage, key);
+  const under = sealStorage(storage, key);
   await Promise.all(Array.from({ length: ALL }, (_, at) => under.push.putConfig(ALICE, configAt(at))));
 }
 
 /** Returns the secrets of all configurations as read with these keys; `undefined` for deleted ones. */
 async function secretsBy(storage: TaskStorage, ...keys: string[]) {
-  const under = sealed(storage, ...keys);
+  const under = sealStorage(storage, ...keys);
   return Promise.all(
     Array.from({ length: ALL }, async (_, at) => {
       const { taskId, id } = configAt(at);
@@ -54,7 +54,7 @@ async function secretsBy(storage: TaskStorage, ...keys: string[]) {
 }
 
 /** Returns the stored texts of the configurations. */
-const kept = (storage: TaskStorage) =>
+const readConfigs = (storage: TaskStorage) =>
   Promise.all(Array.from({ length: ALL }, (_, at) => storage.push.config(ALICE, configAt(at).taskId, configAt(at).id)));
 
 /** Replaces, deletes and creates configurations until it is stopped. Remembers its last writes. */
@@ -92,7 +92,7 @@ export function resealContract(name: string, fresh: () => Promise<ResealedDataba
     beforeEach(async () => {
       database = await fresh();
       storage = await database.open();
-      await filled(storage, OLD);
+      await fillStorage(storage, OLD);
     });
     afterEach(() => storage.close());
 
@@ -114,10 +114,10 @@ export function resealContract(name: string, fresh: () => Promise<ResealedDataba
           if (at === 0) continue;
           const keys = [key, KEYS[at - 1] ?? ''];
           const writers = [
-            writerOn(sealed(storage, ...keys), 0, 40),
-            writerOn(sealed(storage, ...keys), 100, 40),
+            writerOn(sealStorage(storage, ...keys), 0, 40),
+            writerOn(sealStorage(storage, ...keys), 100, 40),
             // A server with the earlier order of keys still encrypts with the old key.
-            writerOn(sealed(other, ...[...keys].reverse()), 200, 20),
+            writerOn(sealStorage(other, ...[...keys].reverse()), 200, 20),
           ];
           const counts = await resealConfigs(other, { keys });
           expect(counts.unreadable).toBe(0);
@@ -159,13 +159,13 @@ export function resealContract(name: string, fresh: () => Promise<ResealedDataba
     it(
       'changes nothing with a wrong key, and says so',
       async () => {
-        const before = await kept(storage);
+        const before = await readConfigs(storage);
         const [, , wrong = '', other = ''] = KEYS;
         expect(await reseal([wrong])).toEqual({ ...NONE, code: 1, unreadable: ALL });
         expect(await reseal([wrong, other])).toEqual({ ...NONE, code: 1, unreadable: ALL });
         expect(await reseal([NEW, OLD], '--dry-run')).toEqual({ ...NONE, code: 1, old: ALL });
-        expect(await kept(storage)).toEqual(before);
-        await sealed(storage, wrong).push.putConfig(ALICE, configAt(3));
+        expect(await readConfigs(storage)).toEqual(before);
+        await sealStorage(storage, wrong).push.putConfig(ALICE, configAt(3));
         expect(await reseal([NEW, OLD])).toEqual({ ...NONE, code: 1, resealed: ALL - 1, unreadable: 1 });
         expect(await reseal([NEW, wrong])).toEqual({ ...NONE, code: 0, resealed: 1, current: ALL - 1 });
         expect(await secretsBy(storage, NEW)).toEqual(Array.from({ length: ALL }, (_, at) => secretOf(at)));

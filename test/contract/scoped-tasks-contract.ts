@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ScopedTasks } from '../../packages/parley/src/store/scoped-tasks.js';
 import type { TaskStorage } from '../../packages/parley/src/store/task-storage.js';
 import { CountingIds } from '../../packages/parley/test/counting-ids.js';
-import { ALICE, acceptance, LEASE, only, said, TaskPlay } from './storage/task-play.js';
+import { ALICE, acceptance, LEASE, only, TaskPlay, userMessage } from './storage/task-play.js';
 import { type OpenStorage, useStorage } from './storage/tested-storage.js';
 
 /** The contract of `ScopedTasks` for applications, over any storage. */
@@ -12,7 +12,7 @@ export function scopedTasksContract(name: string, open: OpenStorage): void {
     const storeOn = (storage: TaskStorage, scope = ALICE) =>
       new ScopedTasks({ storage, scope, clock: tested.clock, ids: new CountingIds(`${scope.owner} `) });
     const store = () => storeOn(tested.storage);
-    const refused = (reason: string) => ({ name: 'TaskStoreError', reason });
+    const errorWith = (reason: string) => ({ name: 'TaskStoreError', reason });
 
     it('creates tasks with what is missing filled in, and gives them back', async () => {
       const now = new Date(tested.clock.now()).toISOString();
@@ -29,22 +29,22 @@ export function scopedTasksContract(name: string, open: OpenStorage): void {
         contextId: 'c',
         status: { state: 'TASK_STATE_COMPLETED' as const, timestamp: '2020-01-01T00:00:00Z' },
         artifacts: [{ artifactId: 'a', parts: [{ text: 'x' }] }],
-        history: [said('1'), said('2')],
+        history: [userMessage('1'), userMessage('2')],
       };
       expect(await store().create(own)).toEqual(own);
       expect(await store().get('own', { historyLength: 1, includeArtifacts: false })).toEqual({
         id: 'own',
         contextId: 'c',
         status: own.status,
-        history: [said('2')],
+        history: [userMessage('2')],
       });
-      await expect(store().create({ id: 'own' })).rejects.toMatchObject(refused('taken'));
+      await expect(store().create({ id: 'own' })).rejects.toMatchObject(errorWith('taken'));
       expect(await store().get('unknown')).toBeUndefined();
     });
 
     it('changes a task by one record that shows it whole', async () => {
       const { storage, clock } = tested;
-      await store().create({ id: 't', contextId: 'c', metadata: { a: 1 }, history: [said('1')] });
+      await store().create({ id: 't', contextId: 'c', metadata: { a: 1 }, history: [userMessage('1')] });
       clock.pass(7);
       const updated = await store().update('t', { status: { state: 'TASK_STATE_WORKING' }, history: undefined });
       expect(updated).toEqual({
@@ -78,8 +78,8 @@ export function scopedTasksContract(name: string, open: OpenStorage): void {
 
     it('refuses to change or delete a task while a turn runs', async () => {
       const play = await TaskPlay.begin(tested, 't');
-      await expect(store().update('t', { metadata: { a: 1 } })).rejects.toMatchObject(refused('running'));
-      await expect(store().delete('t')).rejects.toMatchObject(refused('running'));
+      await expect(store().update('t', { metadata: { a: 1 } })).rejects.toMatchObject(errorWith('running'));
+      await expect(store().delete('t')).rejects.toMatchObject(errorWith('running'));
       expect(await tested.storage.task(ALICE, 't')).toMatchObject({ seq: 1, task: play.task });
       await play.write(['TASK_STATE_INPUT_REQUIRED'], { endsTurn: 1 });
       expect((await store().update('t', { metadata: { a: 1 } })).metadata).toEqual({ a: 1 });
@@ -92,7 +92,7 @@ export function scopedTasksContract(name: string, open: OpenStorage): void {
       const play = await TaskPlay.begin(tested, 't');
       await play.write([play.chunk('a', false), 'TASK_STATE_INPUT_REQUIRED'], { endsTurn: 1 });
       const updated = await store().update('t', { artifacts: [{ artifactId: 'b', parts: [{ text: 'mine' }] }] });
-      const outcome = await storage.accept(acceptance(said('m2'), 't', { claim: LEASE }));
+      const outcome = await storage.accept(acceptance(userMessage('m2'), 't', { claim: LEASE }));
       expect(outcome).toMatchObject({ kind: 'accepted', claim: { task: updated, seq: 4, turn: 2 } });
     });
 
@@ -100,7 +100,7 @@ export function scopedTasksContract(name: string, open: OpenStorage): void {
       await store().create({ id: 't' });
       const ended = await store().update('t', { status: { state: 'TASK_STATE_FAILED' } });
       expect(ended.status.state).toBe('TASK_STATE_FAILED');
-      await expect(store().update('t', { metadata: {} })).rejects.toMatchObject(refused('ended'));
+      await expect(store().update('t', { metadata: {} })).rejects.toMatchObject(errorWith('ended'));
       await expect(store().update('unknown', { metadata: {} })).rejects.toMatchObject({ name: 'TaskNotFoundError' });
       expect(await store().delete('t')).toBe(true);
     });
@@ -128,24 +128,24 @@ export function scopedTasksContract(name: string, open: OpenStorage): void {
           artifacts: [{ artifactId: 'a', parts: [{ text: 'x' }] }],
         });
       }
-      const shown = async (filter: Parameters<ScopedTasks['list']>[0]) => {
+      const listIds = async (filter: Parameters<ScopedTasks['list']>[0]) => {
         const { tasks, total, hasMore } = await store().list(filter);
         return { ids: tasks.map(({ id }) => id), total, hasMore };
       };
-      expect(await shown({ limit: 2 })).toEqual({ ids: ['t11', 't10'], total: 12, hasMore: true });
-      expect(await shown({ limit: 2, offset: 10 })).toEqual({ ids: ['t01', 't00'], total: 12, hasMore: false });
-      expect(await shown({ limit: 2, offset: 40 })).toEqual({ ids: [], total: 12, hasMore: false });
-      expect(await shown({ contextId: 'early', limit: 5 })).toEqual({
+      expect(await listIds({ limit: 2 })).toEqual({ ids: ['t11', 't10'], total: 12, hasMore: true });
+      expect(await listIds({ limit: 2, offset: 10 })).toEqual({ ids: ['t01', 't00'], total: 12, hasMore: false });
+      expect(await listIds({ limit: 2, offset: 40 })).toEqual({ ids: [], total: 12, hasMore: false });
+      expect(await listIds({ contextId: 'early', limit: 5 })).toEqual({
         ids: ['t05', 't04', 't03', 't02', 't01'],
         total: 6,
         hasMore: true,
       });
-      expect(await shown({ states: ['TASK_STATE_COMPLETED', 'TASK_STATE_WORKING'], contextId: 'late' })).toEqual({
+      expect(await listIds({ states: ['TASK_STATE_COMPLETED', 'TASK_STATE_WORKING'], contextId: 'late' })).toEqual({
         ids: ['t10', 't09', 't07', 't06'],
         total: 4,
         hasMore: false,
       });
-      expect(await shown({ createdAfter: new Date(start + 2_000), createdBefore: new Date(start + 5_000) })).toEqual({
+      expect(await listIds({ createdAfter: new Date(start + 2_000), createdBefore: new Date(start + 5_000) })).toEqual({
         ids: ['t03', 't02'],
         total: 2,
         hasMore: false,

@@ -15,14 +15,14 @@ afterAll(() => files.remove());
 
 const KEY = 'a'.repeat(64);
 const NEXT = 'b'.repeat(64);
-const sealed = (storage: TaskStorage, ...keys: string[]) => sealedStorage(storage, { keys, logger: silentLogger });
+const sealStorage = (storage: TaskStorage, ...keys: string[]) => sealedStorage(storage, { keys, logger: silentLogger });
 
 storageContract('memory with encrypted credentials', async (clock, options) =>
-  sealed(new MemoryStorage({ clock, ...options }), KEY),
+  sealStorage(new MemoryStorage({ clock, ...options }), KEY),
 );
 storageContract(
   'SQLite with encrypted credentials',
-  async (clock, options) => sealed(await files.open(clock, options), KEY),
+  async (clock, options) => sealStorage(await files.open(clock, options), KEY),
   { differsIn: 'secrets' },
 );
 
@@ -46,7 +46,7 @@ async function withConfigs(storage: TaskStorage, clock: StorageClock) {
 it('credentials are encrypted in the storage, and whole for the engine and the sender', async () => {
   const clock = new StorageClock();
   const raw = new MemoryStorage({ clock });
-  const storage = sealed(raw, KEY);
+  const storage = sealStorage(raw, KEY);
   await withConfigs(storage, clock);
   const kept = JSON.stringify(await raw.push.configs(ALICE, 't1', { limit: 10 }));
   expect(kept.match(/parley-sealed/g)).toHaveLength(6);
@@ -61,19 +61,19 @@ it('credentials are encrypted in the storage, and whole for the engine and the s
 it('a new first key takes over, and the old one still opens what it has encrypted', async () => {
   const clock = new StorageClock();
   const raw = new MemoryStorage({ clock });
-  await withConfigs(sealed(raw, KEY), clock);
-  const rotated = sealed(raw, NEXT, KEY);
+  await withConfigs(sealStorage(raw, KEY), clock);
+  const rotated = sealStorage(raw, NEXT, KEY);
   expect(await rotated.push.config(ALICE, 't1', 'hook')).toMatchObject(CONFIG);
   await rotated.push.putConfig(ALICE, { ...CONFIG, taskId: 't1' });
-  expect(await sealed(raw, NEXT).push.config(ALICE, 't1', 'hook')).toMatchObject(CONFIG);
-  await expect(sealed(raw, NEXT).push.config(ALICE, 't1', 'later')).rejects.toThrow('not configured');
+  expect(await sealStorage(raw, NEXT).push.config(ALICE, 't1', 'hook')).toMatchObject(CONFIG);
+  await expect(sealStorage(raw, NEXT).push.config(ALICE, 't1', 'later')).rejects.toThrow('not configured');
   await raw.close();
 });
 
 it('credentials under earlier keys are encrypted again, so that the keys can go', async () => {
   const clock = new StorageClock();
   const raw = await files.open(clock, {});
-  await withConfigs(sealed(raw, KEY), clock);
+  await withConfigs(sealStorage(raw, KEY), clock);
   await raw.push.putConfig(ALICE, { ...CONFIG, id: 'plain', taskId: 't1' });
   await raw.push.putConfig(ALICE, { id: 'open', taskId: 't1', url: 'https://example.com/open' });
   const [held] = (await raw.push.claim({ ...CLAIM, limit: 1 })).claims;
@@ -87,7 +87,7 @@ it('credentials under earlier keys are encrypted again, so that the keys can go'
   expect(await resealConfigs(raw, { keys })).toEqual({ current: 2, resealed: 2, old: 0, unreadable: 0 });
   expect(await resealConfigs(raw, { keys: [NEXT] })).toEqual({ current: 4, resealed: 0, old: 0, unreadable: 0 });
   for (const id of ['hook', 'later', 'plain'])
-    expect(await sealed(raw, NEXT).push.config(ALICE, 't1', id)).toMatchObject({ ...CONFIG, id });
+    expect(await sealStorage(raw, NEXT).push.config(ALICE, 't1', id)).toMatchObject({ ...CONFIG, id });
   expect(await raw.push.queues({ standing: 'parked', limit: 10 })).toEqual(parked);
   await raw.close();
 });
@@ -95,9 +95,9 @@ it('credentials under earlier keys are encrypted again, so that the keys can go'
 it('more configurations than a page are encrypted again', async () => {
   const clock = new StorageClock();
   const raw = new MemoryStorage({ clock });
-  await withConfigs(sealed(raw, KEY), clock);
+  await withConfigs(sealStorage(raw, KEY), clock);
   for (let at = 0; at < 250; at++)
-    await sealed(raw, KEY).push.putConfig(ALICE, { ...CONFIG, id: `c${at}`, taskId: 't1' });
+    await sealStorage(raw, KEY).push.putConfig(ALICE, { ...CONFIG, id: `c${at}`, taskId: 't1' });
   expect(await resealConfigs(raw, { keys: [NEXT, KEY] })).toMatchObject({ resealed: 252, old: 0 });
   expect(await resealConfigs(raw, { keys: [NEXT] })).toMatchObject({ current: 252, unreadable: 0 });
   await raw.close();
@@ -107,7 +107,7 @@ it('credentials from before there were keys are read as they are', async () => {
   const clock = new StorageClock();
   const raw = new MemoryStorage({ clock });
   await withConfigs(raw, clock);
-  expect(await sealed(raw, KEY).push.config(ALICE, 't1', 'hook')).toMatchObject(CONFIG);
+  expect(await sealStorage(raw, KEY).push.config(ALICE, 't1', 'hook')).toMatchObject(CONFIG);
   await raw.close();
 });
 
@@ -117,7 +117,7 @@ it.each([
 ])('with %s, deliveries are parked with the reason, and those of others go on', async (_, keys) => {
   const clock = new StorageClock();
   const raw = new MemoryStorage({ clock });
-  const play = await withConfigs(sealed(raw, KEY), clock);
+  const play = await withConfigs(sealStorage(raw, KEY), clock);
   await raw.push.putConfig(ALICE, { id: 'open', taskId: 't1', url: 'https://example.com/open' });
   await play.write([play.chunk('b')]);
   const logger = new CapturingLogger();
@@ -131,7 +131,7 @@ it.each([
   await expect(storage.push.config(ALICE, 't1', 'hook')).rejects.toThrow('Add it to secretKeys');
   expect(JSON.stringify(logger)).not.toMatch(/s3cret/);
   // A replay after the return of the key delivers all events.
-  const again = sealed(raw, KEY);
+  const again = sealStorage(raw, KEY);
   for (const { key, configId } of queues) expect(await again.push.replay({ key, configId })).toBe('replayed');
   expect((await again.push.claim(CLAIM)).claims).toHaveLength(2);
   await raw.close();
@@ -140,7 +140,7 @@ it.each([
 it('a configuration that was copied to another task or owner does not open', async () => {
   const clock = new StorageClock();
   const raw = new MemoryStorage({ clock });
-  const storage = sealed(raw, KEY);
+  const storage = sealStorage(raw, KEY);
   await withConfigs(storage, clock);
   await TaskPlay.begin({ storage, clock }, 't2');
   const stolen = await raw.push.config(ALICE, 't1', 'hook');

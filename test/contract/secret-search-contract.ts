@@ -3,7 +3,7 @@ import { BearerTokens } from '../../packages/parley/src/exports/auth.js';
 import { createA2AServer } from '../../packages/parley/src/exports/node.js';
 import type { TaskStorage } from '../../packages/parley/src/store/task-storage.js';
 import { CapturingLogger } from '../../packages/parley/test/engine.js';
-import { leakIn, planted } from '../../packages/parley/test/planted-secrets.js';
+import { leakIn, plantSecret } from '../../packages/parley/test/planted-secrets.js';
 import { LocalServer } from '../push-receiver/receiver-world.js';
 
 /** An empty database for one test. */
@@ -14,7 +14,7 @@ export interface SearchedDatabase {
 }
 
 const KEY = 'a'.repeat(64);
-const CALLER = planted('caller');
+const CALLER = plantSecret('caller');
 
 /** A search of a whole database for the secrets of callers and webhooks, after deliveries that failed and succeeded. */
 export function secretSearchContract(name: string, create: () => Promise<SearchedDatabase>): void {
@@ -24,7 +24,7 @@ export function secretSearchContract(name: string, create: () => Promise<Searche
       ['hold secrets without a key, so that the search is known to find them', undefined, 1],
     ])('%s', async (_, secretKeys, least) => {
       const database = await create();
-      const texts = await played(database, secretKeys);
+      const texts = await playTasks(database, secretKeys);
       texts.push(await database.contents());
       // The names of the webhooks show that the search reads the right place.
       for (const text of texts) expect(text).toContain('hook-of-a-caller');
@@ -36,11 +36,11 @@ export function secretSearchContract(name: string, create: () => Promise<Searche
 }
 
 /** Runs a server until webhooks have answered. Resolves to the contents before its end. */
-async function played(database: SearchedDatabase, secretKeys: readonly string[] | undefined): Promise<string[]> {
+async function playTasks(database: SearchedDatabase, secretKeys: readonly string[] | undefined): Promise<string[]> {
   const answered: string[] = [];
   await using hook = await LocalServer.open((request, response) => {
     answered.push(request.url ?? '');
-    response.writeHead(request.url?.includes('gone') === true ? 410 : 204, { 'x-echo': planted('echo') }).end();
+    response.writeHead(request.url?.includes('gone') === true ? 410 : 204, { 'x-echo': plantSecret('echo') }).end();
   });
   const storage = await database.open();
   const server = createA2AServer({
@@ -48,13 +48,13 @@ async function played(database: SearchedDatabase, secretKeys: readonly string[] 
     storage,
     logger: new CapturingLogger(),
     authenticator: new BearerTokens([{ token: CALLER, subject: 'ada' }]),
-    push: { allow: ['127.0.0.1'], headers: { 'x-gateway-key': planted('gateway') } },
+    push: { allow: ['127.0.0.1'], headers: { 'x-gateway-key': plantSecret('gateway') } },
     ...(secretKeys && { secretKeys }),
   });
   try {
     const { url } = await server.listen(0);
     const call = async (method: string, params: object) => {
-      const response = await fetch(`${url}/a2a/jsonrpc?key=${planted('query')}`, {
+      const response = await fetch(`${url}/a2a/jsonrpc?key=${plantSecret('query')}`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'a2a-version': '1.0', authorization: `Bearer ${CALLER}` },
         body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
@@ -63,9 +63,9 @@ async function played(database: SearchedDatabase, secretKeys: readonly string[] 
     };
     const webhook = (id: string, path: string) => ({
       id: `hook-of-a-caller-${id}`,
-      url: `${hook.url}/${path}/${planted('path')}?key=${planted('url')}`,
-      token: planted('token'),
-      authentication: { scheme: 'Bearer', credentials: planted('credentials') },
+      url: `${hook.url}/${path}/${plantSecret('path')}?key=${plantSecret('url')}`,
+      token: plantSecret('token'),
+      authentication: { scheme: 'Bearer', credentials: plantSecret('credentials') },
     });
     const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'hi' }] };
     const configuration = { taskPushNotificationConfig: webhook('a', 'taken') };
@@ -76,10 +76,14 @@ async function played(database: SearchedDatabase, secretKeys: readonly string[] 
       configuration: { taskPushNotificationConfig: webhook('b', 'gone') },
     });
     await call('CreateTaskPushNotificationConfig', { ...webhook('c', 'late'), taskId: result.task.id });
-    const refused = { ...webhook('d', 'never'), url: `https://ann:${planted('user')}@host.example/`, taskId: 'none' };
+    const refused = {
+      ...webhook('d', 'never'),
+      url: `https://ann:${plantSecret('user')}@host.example/`,
+      taskId: 'none',
+    };
     await call('CreateTaskPushNotificationConfig', refused);
-    const parked = async () => (await server.deliveries.list({ standing: 'parked' })).queues.length;
-    await expect.poll(parked).toBe(1);
+    const countParked = async () => (await server.deliveries.list({ standing: 'parked' })).queues.length;
+    await expect.poll(countParked).toBe(1);
     await expect.poll(() => answered.filter((path) => path.includes('/taken/')).length).toBeGreaterThan(1);
     return [await database.contents()];
   } finally {

@@ -11,7 +11,7 @@ import { REMEMBERED_LIMIT } from '../../packages/parley/src/store/rules/key-head
 import { SqliteStorage } from '../../packages/parley/src/store/sqlite/sqlite-storage.js';
 import { type Logger, silentLogger } from '../../packages/parley/src/telemetry/logger.js';
 import { SqliteFiles } from '../../packages/parley/test/sqlite-files.js';
-import { ALICE, acceptance, claimsOf, LEASE, newTask, only, said, TaskPlay } from './storage/task-play.js';
+import { ALICE, acceptance, claimsOf, LEASE, newTask, only, TaskPlay, userMessage } from './storage/task-play.js';
 import { StorageClock } from './storage/tested-storage.js';
 
 const files = new SqliteFiles();
@@ -30,7 +30,7 @@ describe('a SQLite file', () => {
     await done.write(['TASK_STATE_COMPLETED'], { endsTurn: 1 });
     await first.storage.push.putConfig(ALICE, { id: 'p', taskId: 'done', url: 'https://example.com' });
     const key = { key: 'k', digest: 'd', ttlMs: 1_000 };
-    await first.storage.keys.remember(ALICE, key, said('r'));
+    await first.storage.keys.remember(ALICE, key, userMessage('r'));
     await first.storage.close();
     expect(readdirSync(dirname(path)).sort()).toEqual(['parley.db', 'parley.db-lock']);
     const storage = await files.open(clock, { path });
@@ -38,7 +38,7 @@ describe('a SQLite file', () => {
     expect(await storage.task(ALICE, 'done')).toMatchObject({ task: done.task, seq: 2, epoch: 1 });
     expect((await storage.records(open.key, 0, 100_000)).records).toHaveLength(4);
     expect(await storage.push.configs(ALICE, 'done', { limit: 9 })).toHaveLength(1);
-    expect(await storage.keys.recall(ALICE, 'k')).toEqual({ digest: 'd', outcome: { reply: said('r') } });
+    expect(await storage.keys.recall(ALICE, 'k')).toEqual({ digest: 'd', outcome: { reply: userMessage('r') } });
     const page = await storage.tasks({ scope: ALICE, orderBy: 'status', limit: 9, artifacts: false, history: false });
     expect(page).toMatchObject({ total: 2, tasks: [{ running: false }, { running: false }] });
     await storage.close();
@@ -109,7 +109,7 @@ describe('a SQLite file', () => {
     await before.storage.saveCheckpoint(began.held, 'here');
     await before.storage.requestCancel(ALICE, 'began', { metadata: { why: 1 } });
     await TaskPlay.begin(before, 'fresh');
-    await before.storage.accept(acceptance(said('next'), 'fresh'));
+    await before.storage.accept(acceptance(userMessage('next'), 'fresh'));
     await before.storage.close();
     const after = { clock, storage: await files.open(clock, { path }) };
     expect(await after.storage.append(began.draft([]))).toEqual({ kind: 'fenced' });
@@ -128,7 +128,7 @@ describe('a SQLite file', () => {
     expect(only(await claimsOf(after.storage, { ...LEASE, agents: ['test'], limit: 9 }))).toMatchObject({
       turn: 2,
       attempt: 1,
-      message: said('next'),
+      message: userMessage('next'),
     });
     await after.storage.close();
   });
@@ -181,10 +181,10 @@ describe('a SQLite file', () => {
     const path = files.fresh();
     const first = { clock, storage: await files.open(clock, { path }) };
     const key = { digest: 'd', ttlMs: 300_000, isLasting: true };
-    await first.storage.keys.remember(ALICE, { ...key, key: 'link' }, said('r'));
+    await first.storage.keys.remember(ALICE, { ...key, key: 'link' }, userMessage('r'));
     await first.storage.keys.reserve(ALICE, { ...key, key: 'reserved' }, LEASE);
     await first.storage.accept(
-      acceptance(said('m'), newTask(first, 't1'), { idempotency: { ...key, key: 'accepted' } }),
+      acceptance(userMessage('m'), newTask(first, 't1'), { idempotency: { ...key, key: 'accepted' } }),
     );
     await first.storage.close();
     const db = new DatabaseSync(path);
@@ -197,7 +197,7 @@ describe('a SQLite file', () => {
     db.close();
     const second = await files.open(clock, { path });
     const { keys } = second;
-    await keys.remember(ALICE, { key: 'next', digest: 'd', ttlMs: 600_000 }, said('r'));
+    await keys.remember(ALICE, { key: 'next', digest: 'd', ttlMs: 600_000 }, userMessage('r'));
     expect(await keys.recall(ALICE, 'link')).toBeDefined();
     expect(await keys.recall(ALICE, 'accepted')).toBeDefined();
     const other = await keys.reserve(ALICE, { ...key, key: 'reserved' }, { ...LEASE, node: 'there' });
@@ -297,7 +297,7 @@ describe('the thread that writes', () => {
       const play = await TaskPlay.begin({ clock, storage }, 't');
       expect(play.epoch).toBe(1);
       await play.write(['TASK_STATE_WORKING', play.chunk('x', false)]);
-      const outcome = await storage.accept(acceptance(said('next'), 't'));
+      const outcome = await storage.accept(acceptance(userMessage('next'), 't'));
       expect(outcome).toEqual({ kind: 'accepted', taskId: 't', turn: 2, seq: 3 });
       await play.write(['TASK_STATE_INPUT_REQUIRED'], { endsTurn: 1 });
       const task = { scope: ALICE, id: 't' };

@@ -6,7 +6,7 @@ import { UnreadableTaskError } from '../../packages/parley/src/errors/unreadable
 import type { LogFields } from '../../packages/parley/src/telemetry/logger.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
 import { SqliteFiles } from '../../packages/parley/test/sqlite-files.js';
-import { ALICE, acceptance, claimed, claimsOf, LEASE, newTask, said, TaskPlay } from './storage/task-play.js';
+import { ALICE, acceptance, claimsOf, LEASE, newTask, TaskPlay, takeClaim, userMessage } from './storage/task-play.js';
 import { StorageClock, type Tested } from './storage/tested-storage.js';
 
 const PAGE = 4096;
@@ -48,24 +48,24 @@ describe('a task that cannot be read', () => {
     const path = await fileWithLongTask();
     const mend = damage(path);
     const storage = await files.open(clock, { path });
-    const more = acceptance(said('more'), 'long', { claim: LEASE });
+    const more = acceptance(userMessage('more'), 'long', { claim: LEASE });
     await expect(storage.accept(more)).rejects.toThrow(UnreadableTaskError);
     await storage.close();
     mend();
     const mended = await files.open(clock, { path });
     expect(await claimsOf(mended, { ...LEASE, agents: ['test'], limit: 9 })).toEqual([]);
-    const claim = claimed(await mended.accept(more));
-    expect(claim).toMatchObject({ attempt: 1, message: said('more') });
+    const claim = takeClaim(await mended.accept(more));
+    expect(claim).toMatchObject({ attempt: 1, message: userMessage('more') });
     await mended.close();
   });
 
   it('keeps nobody from the turns of others, and waits for its own', async () => {
     const path = await fileWithLongTask();
     const before = await files.open(clock, { path });
-    await before.accept(acceptance(said('more'), 'long'));
+    await before.accept(acceptance(userMessage('more'), 'long'));
     // Rows beside a damaged one cannot be read either.
     for (let at = 0; at < 40; at += 1) await before.create(ALICE, newTask({ clock, storage: before }, `between ${at}`));
-    await before.accept(acceptance(said('m'), newTask({ clock, storage: before }, 'other')));
+    await before.accept(acceptance(userMessage('m'), newTask({ clock, storage: before }, 'other')));
     await before.close();
     const mend = damage(path);
     const lines: { message: string; fields: LogFields | undefined }[] = [];
@@ -124,7 +124,7 @@ async function changedFile(count: number, sql: string, each: (tested: Tested, id
 }
 
 const waitingTurn = ({ storage }: Tested, id: string) =>
-  storage.accept(acceptance(said('m'), newTask({ clock, storage }, id)));
+  storage.accept(acceptance(userMessage('m'), newTask({ clock, storage }, id)));
 
 async function waitingTask(tested: Tested, id: string): Promise<void> {
   const play = await TaskPlay.begin(tested, id);
@@ -150,7 +150,7 @@ describe('rows that cannot be read', () => {
     expect(await claimsOf(storage, { ...ALL, limit: 100 })).toEqual([]);
     expect(await storage.check()).toMatchObject({ waiting: 150, unreadable: 150 });
     expect(lines).toEqual(Array.from({ length: 100 }, (_, at) => `t${String(at).padStart(3, '0')}`));
-    await expect(storage.accept(acceptance(said('more'), 't000'))).rejects.toThrow(StorageError);
+    await expect(storage.accept(acceptance(userMessage('more'), 't000'))).rejects.toThrow(StorageError);
     expect(await storage.delete(ALICE, 't000')).toBe('deleted');
     await storage.close();
   });
@@ -201,7 +201,7 @@ describe('rows on damaged pages', () => {
     const path = files.fresh();
     const before = await files.open(clock, { path });
     const tested = { clock, storage: before };
-    await before.accept(acceptance(said('z'.repeat(4 * PAGE)), newTask(tested, 'long')));
+    await before.accept(acceptance(userMessage('z'.repeat(4 * PAGE)), newTask(tested, 'long')));
     const others = Array.from({ length: 20 }, (_, at) => `t${10 + at}`);
     for (const id of others) await waitingTurn(tested, id);
     await before.close();

@@ -12,7 +12,7 @@ import { EVERY_CALL } from './storage/every-call.js';
 const CALLS = Object.keys(EVERY_CALL) as (keyof typeof EVERY_CALL)[];
 
 /** Makes a storage in memory that records its calls. */
-function noting() {
+function createNotingStorage() {
   const clock = new ManualClock();
   const arrived: StorageCall[] = [];
   const storage = interceptedStorage(new MemoryStorage({ clock }), (call, _args, run) => {
@@ -31,14 +31,14 @@ async function outcomeOf(call: () => Promise<unknown>): Promise<unknown> {
 
 describe('a wrapped storage', () => {
   it.each(CALLS)('passes %s on by its name, with the answer of the storage', async (name) => {
-    const { clock, arrived, storage } = noting();
+    const { clock, arrived, storage } = createNotingStorage();
     const plain = await outcomeOf(() => EVERY_CALL[name](new MemoryStorage({ clock })));
     expect(await outcomeOf(() => EVERY_CALL[name](storage))).toEqual(plain);
     expect(arrived).toEqual([name]);
   });
 
   it.each(CALLS)('of a process passes %s on while the process lives, and never after its death', async (name) => {
-    const { clock, arrived, storage } = noting();
+    const { clock, arrived, storage } = createNotingStorage();
     const { storage: view, die } = mortalStorage(storage, () => {});
     await outcomeOf(() => EVERY_CALL[name](view));
     expect(arrived).toEqual([name]);
@@ -52,7 +52,7 @@ describe('a wrapped storage', () => {
   });
 
   it.each(CALLS)('with encrypted credentials passes %s on', async (name) => {
-    const { arrived, storage } = noting();
+    const { arrived, storage } = createNotingStorage();
     await outcomeOf(() => EVERY_CALL[name](sealedStorage(storage, { keys: ['a'.repeat(64)], logger: silentLogger })));
     expect(arrived).toEqual([name]);
   });

@@ -17,7 +17,7 @@ import { logsContract } from './storage/logs.js';
 import { processesContract } from './storage/processes.js';
 import { pushConfigurationsContract } from './storage/push-configurations.js';
 import { scopesContract } from './storage/scopes.js';
-import { ALICE, said } from './storage/task-play.js';
+import { ALICE, userMessage } from './storage/task-play.js';
 import { type OpenStorage, StorageClock } from './storage/tested-storage.js';
 
 /** A task store of an application, which stores objects without copying them. */
@@ -72,7 +72,7 @@ const task = (id: string, state: Task['status']['state'], metadata?: Task['metad
   id,
   contextId: 'c',
   status: { state, timestamp: '2026-01-01T00:00:00.000Z' },
-  history: [said('1')],
+  history: [userMessage('1')],
   ...(metadata && { metadata }),
 });
 
@@ -182,7 +182,7 @@ describe('a task store of an application', () => {
     store.failing = true;
     const accepted = storage.accept({
       scope: ANYBODY,
-      message: said('1'),
+      message: userMessage('1'),
       caller: { extensions: [], version: '1.0' },
       task: { create: task('t', 'TASK_STATE_SUBMITTED') },
       claim: { node: 'n', leaseMs: 1000 },

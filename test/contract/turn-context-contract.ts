@@ -66,8 +66,8 @@ const MEMBERS: Readonly<Record<keyof RequestContext, Use | typeof NOTHING_STORED
     sees: undefined,
   },
   requestAuthorization: {
-    before: (context) => refused(context, 'Log in before'),
-    use: (context) => refused(context, 'Log in'),
+    before: (context) => requestAndFail(context, 'Log in before'),
+    use: (context) => requestAndFail(context, 'Log in'),
     sees: 'AuthorizationError',
   },
   callAgent: { use: async (context) => context.callAgent('http://other', 'hi'), sees: 'sent' },
@@ -82,7 +82,7 @@ const MEMBERS: Readonly<Record<keyof RequestContext, Use | typeof NOTHING_STORED
   },
 };
 
-function refused(context: RequestContext, text: string): Promise<unknown> {
+function requestAndFail(context: RequestContext, text: string): Promise<unknown> {
   return context.requestAuthorization({ message: text, expiresInMs: 1 }).catch((error: Error) => error.name);
 }
 

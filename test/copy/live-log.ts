@@ -5,7 +5,7 @@ import { createA2AServer } from '../../packages/parley/src/exports/node.js';
 import { type CopiedCounts, copyStorage, type TaskStorage } from '../../packages/parley/src/exports/storage.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
 import { type BoundAgent, MountedAgent, stateOf } from '../hosts/mounted-agent.js';
-import { type Body, collect, type Frame, saying } from '../interop/wire.js';
+import { type Body, collect, type Frame, sendParams } from '../interop/wire.js';
 import { BACKENDS } from '../support/backends.js';
 
 /** A database that is one end of a copy. */
@@ -59,7 +59,7 @@ class Webhook implements AsyncDisposable {
  * Serves an agent on a storage. `ask` asks back. `hold` shows one chunk and works until its process stops; then it asks
  * back. Anything else completes.
  */
-async function serving(end: CopyEnd): Promise<{ readonly agent: BoundAgent } & AsyncDisposable> {
+async function serveCopy(end: CopyEnd): Promise<{ readonly agent: BoundAgent } & AsyncDisposable> {
   const storage = await end.open();
   const server = createA2AServer({
     name: 'Copied',
@@ -103,22 +103,22 @@ export function testCopy(world: CopyWorld): void {
     const url = await hook.start();
     const source = await world.source();
     const target = await world.target();
-    const first = saying('done');
+    const first = sendParams('done');
     let ids: { asked: string; held: string; done: string };
     const seen: Frame[] = [];
     let listed: Body;
     {
-      await using served = await serving(source);
+      await using served = await serveCopy(source);
       const { agent } = served;
-      const asked = idOf(await agent.send(saying('ask')));
+      const asked = idOf(await agent.send(sendParams('ask')));
       const done = idOf(await agent.send(first));
       const configuration = { taskPushNotificationConfig: { id: 'hook', url } };
-      for await (const frame of agent.stream({ ...saying('hold'), configuration })) {
+      for await (const frame of agent.stream({ ...sendParams('hold'), configuration })) {
         seen.push(frame);
         if (agent.event(frame).artifactUpdate !== undefined) break;
       }
       const held = idOf(agent.event(seen[0]));
-      await agent.send({ ...saying('after', { taskId: held }), ...LATER });
+      await agent.send({ ...sendParams('after', { taskId: held }), ...LATER });
       listed = await agent.list({ includeArtifacts: 'true' });
       ids = { asked, held, done };
     }
@@ -127,7 +127,7 @@ export function testCopy(world: CopyWorld): void {
     expect(copied).toMatchObject({ tasks: 3, turns: 2, pushConfigs: 1, present: 0 });
 
     hook.answers = true;
-    await using served = await serving(target);
+    await using served = await serveCopy(target);
     const { agent } = served;
     // The held turn runs again from its checkpoint, and the waiting one after it.
     const rest = await collect(agent.subscribe(ids.held, seen.at(-2)?.id));
@@ -141,7 +141,7 @@ export function testCopy(world: CopyWorld): void {
     expect(JSON.stringify(rest)).toContain('Done: after');
     await hook.has('Done: after');
 
-    const answered = await agent.send(saying('blue', { taskId: ids.asked }));
+    const answered = await agent.send(sendParams('blue', { taskId: ids.asked }));
     expect(stateOf(answered)).toBe('TASK_STATE_COMPLETED');
     expect(idOf(answered)).toBe(ids.asked);
     expect(idOf(await agent.send(first))).toBe(ids.done);
@@ -154,15 +154,15 @@ export function testCopy(world: CopyWorld): void {
     const source = await world.source();
     const target = await world.target();
     for (const end of [source, target]) {
-      await using served = await serving(end);
-      await served.agent.send(saying('done'));
+      await using served = await serveCopy(end);
+      await served.agent.send(sendParams('done'));
     }
     const both = { from: source.url, to: target.url, backends: BACKENDS };
     await expect(copyStorage(both)).rejects.toThrow(/has 1 tasks already/);
     const again = async (): Promise<CopiedCounts> => copyStorage({ ...both, resume: true });
     expect(await again()).toMatchObject({ tasks: 1, present: 0 });
     expect(await again()).toMatchObject({ tasks: 1, present: 1 });
-    await using served = await serving(target);
+    await using served = await serveCopy(target);
     expect((await served.agent.list({})).totalSize).toBe(2);
   });
 
@@ -170,8 +170,8 @@ export function testCopy(world: CopyWorld): void {
     const source = await world.source();
     const target = await world.target();
     {
-      await using served = await serving(source);
-      for (let count = 0; count < 5; count++) await served.agent.send(saying('done'));
+      await using served = await serveCopy(source);
+      for (let count = 0; count < 5; count++) await served.agent.send(sendParams('done'));
     }
     const told: string[] = [];
     const onProgress = (tasks: number, all: number) => void told.push(`${tasks}/${all}`);

@@ -27,7 +27,7 @@ async function send(url: string, message: object): Promise<Task> {
 }
 
 /** The folder of a task that asked for an approval before its server was killed, and the task. */
-async function asked(kind: string): Promise<{ folder: string; task: Task }> {
+async function askForApproval(kind: string): Promise<{ folder: string; task: Task }> {
   const folder = await newFolder();
   const task = await send(await server.start(folder, kind), { parts: [{ text: 'go' }] });
   await server.kill();
@@ -35,7 +35,7 @@ async function asked(kind: string): Promise<{ folder: string; task: Task }> {
 }
 
 /** The task after its approval. If the server dies at its nth moment, another one starts and finishes the turn. */
-async function approved({ folder, task }: Awaited<ReturnType<typeof asked>>, kind: string, dies: number) {
+async function approveCopy({ folder, task }: Awaited<ReturnType<typeof askForApproval>>, kind: string, dies: number) {
   const copy = await newFolder();
   await cp(folder, copy, { recursive: true });
   const url = await server.start(copy, kind, String(dies));
@@ -76,13 +76,13 @@ it.each([
   'an approved call of %s runs once at most, whenever the process died',
   { timeout: 300_000 },
   async (kind, ...ends) => {
-    const waiting = await asked(kind);
+    const waiting = await askForApproval(kind);
     expect(waiting.task.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
     expect(toolApprovals(waiting.task)).toMatchObject([{ tool: 'book', input: { night: 1 } }]);
     const [, , after] = ends;
     const expected = [after, after, ...ends, after, after];
     for (const dies of process.env.TEST_LONG ? DEATHS : (SHORT[kind] ?? DEATHS)) {
-      const { died, state, call, ran, text } = await approved(waiting, kind, dies);
+      const { died, state, call, ran, text } = await approveCopy(waiting, kind, dies);
       expect([dies, died, state, call, ran]).toEqual([dies, dies > 0, ...(expected[dies] ?? [])]);
       expect(text).not.toContain('pl4nted-s3cret');
     }

@@ -191,7 +191,7 @@ it('each question gets its own answer again, if the process is killed after two 
   const url = await start(0, KEYS);
   const { id } = await send(url, 'log in, then stall until attempt 2, after a second login');
   const look = () => call<Task>(url, `/tasks/${id}`);
-  const asked = (text: string) =>
+  const waitForQuestion = (text: string) =>
     vi.waitFor(
       async () => {
         const task = await look();
@@ -200,8 +200,8 @@ it('each question gets its own answer again, if the process is killed after two 
       },
       { timeout: 10_000, interval: 50 },
     );
-  expect((await fetch(`${await asked('First')}&code=${SECRET}`)).status).toBe(200);
-  expect((await fetch(`${await asked('Second')}&code=12`)).status).toBe(200);
+  expect((await fetch(`${await waitForQuestion('First')}&code=${SECRET}`)).status).toBe(200);
+  expect((await fetch(`${await waitForQuestion('Second')}&code=12`)).status).toBe(200);
   await vi.waitFor(async () => expect((await look()).artifacts).toHaveLength(1), { timeout: 10_000, interval: 50 });
   await kill();
   await start(Number(new URL(url).port), KEYS);

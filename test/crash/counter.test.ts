@@ -37,7 +37,7 @@ describe.each([
         const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'count' }] };
         const body = JSON.stringify({ message, configuration: { returnImmediately: true } });
         await fetch(`${url}/message:send`, { method: 'POST', headers: HEADERS, body }).catch(() => {});
-        await server.died();
+        await server.waitForExit();
         const task = await taskAfterTurn(await server.start(database, module, '0'));
         expect(task.status.state).toBe('TASK_STATE_COMPLETED');
         expect(textOf(task)).toBe(whole);

@@ -43,7 +43,7 @@ async function start(): Promise<string> {
   throw new Error('the server did not start');
 }
 
-function killed(process: ChildProcess): Promise<void> {
+function killProcess(process: ChildProcess): Promise<void> {
   return new Promise((resolve) => {
     process.once('exit', () => resolve());
     process.kill('SIGKILL');
@@ -96,7 +96,7 @@ describe('a server killed in the middle of its work', () => {
       const running = load.run(16);
       const wanted = random() * MOST_EVENTS;
       await vi.waitFor(() => expect(load.eventCount).toBeGreaterThanOrEqual(wanted), { timeout: 60_000, interval: 5 });
-      if (child) await killed(child);
+      if (child) await killProcess(child);
       load.stop();
       await running;
       const storage = await open();
@@ -112,8 +112,8 @@ describe('a server killed in the middle of its work', () => {
 
     // After one more start without a kill, every task has ended or waits for its caller.
     const address = await start();
-    await settled(address);
-    if (child) await killed(child);
+    await waitUntilSettled(address);
+    if (child) await killProcess(child);
     const storage = await open();
     for (const id of tasks) {
       const state = (await storage.task(scope, id))?.task.status.state ?? 'TASK_STATE_UNSPECIFIED';
@@ -124,7 +124,7 @@ describe('a server killed in the middle of its work', () => {
 });
 
 /** Until the server has no task at work any more. */
-async function settled(address: string): Promise<void> {
+async function waitUntilSettled(address: string): Promise<void> {
   for (;;) {
     const open = await Promise.all(
       ['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING'].map((status) => count(address, status)),

@@ -91,7 +91,7 @@ async function load(address: string): Promise<void> {
   );
 }
 
-async function stored(): Promise<TaskStorage> {
+async function openStored(): Promise<TaskStorage> {
   const { openStorage } = (await import(/* @vite-ignore */ built)) as {
     openStorage: (url: string) => Promise<TaskStorage>;
   };
@@ -119,7 +119,7 @@ describe('a server that is killed while it pushes to an unsteady receiver', () =
     await start('until-done');
     await new Promise((resolve) => child?.once('exit', resolve));
 
-    const storage = await stored();
+    const storage = await openStored();
     const { queues } = await storage.push.queues({ agents: ['/'], limit: 10_000 });
     expect(queues.length).toBeGreaterThan(kills * 3);
     for (const { key, configId, position, last, parked } of queues) {

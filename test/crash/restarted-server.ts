@@ -27,7 +27,7 @@ export class RestartedServer {
   }
 
   /** Resolves when its process has ended by itself. */
-  async died(): Promise<void> {
+  async waitForExit(): Promise<void> {
     const child = this.#child;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     await once(child, 'exit');

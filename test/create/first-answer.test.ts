@@ -49,7 +49,7 @@ describe.runIf(process.env.TEST_LONG !== undefined)('from the registry', { timeo
   }
 
   /** Serves a project until `use` is done. */
-  async function served<T>(
+  async function withServer<T>(
     project: string,
     command: readonly [string, ...string[]],
     env: object,
@@ -75,7 +75,7 @@ describe.runIf(process.env.TEST_LONG !== undefined)('from the registry', { timeo
     await ran('npm', ['install'], {}, project);
     const port = String(await freePort());
     const AGENT_URL = `http://127.0.0.1:${port}`;
-    return served(project, ['npm', 'run', 'dev'], { ...env, PORT: port }, async () => {
+    return withServer(project, ['npm', 'run', 'dev'], { ...env, PORT: port }, async () => {
       const ask = () => ran('node', ['ask.ts', 'hello'], { AGENT_URL }, project);
       const answer = await vi.waitFor(ask, { timeout: 60_000, interval: 50 });
       expect(answer.stdout).toContain('HELLO');
@@ -120,7 +120,7 @@ describe.runIf(process.env.TEST_LONG !== undefined)('from the registry', { timeo
     const port = String(await freePort());
     const used = { ...env, ...variables, PORT: port, HOST: '127.0.0.1' };
     const [program, ...args] = probe;
-    await served(image, command, used, async () => {
+    await withServer(image, command, used, async () => {
       await vi.waitFor(() => ran(program, args, { PORT: port }), 60_000);
       const AGENT_URL = `http://127.0.0.1:${port}`;
       expect((await ran('node', ['ask.ts', 'hello'], { AGENT_URL }, image)).stdout).toContain('HELLO');

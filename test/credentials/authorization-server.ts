@@ -64,12 +64,12 @@ export async function startAuthorizationServer({
   const issuer = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
   const tokenRequests: TokenRequest[] = [];
   const issued: IssuedToken[] = [];
-  const started = async (kid: string) => {
+  const startProvider = async (kid: string) => {
     const configuration = await configurationOf({ lifeS, deviceCodeS, clientKey, accessTokenFormat, kid });
-    return observed(new Provider(issuer, configuration), { tokenRequests, issued }).callback();
+    return observeTokens(new Provider(issuer, configuration), { tokenRequests, issued }).callback();
   };
   let interference: ((path: string) => Interference | undefined) | undefined;
-  let answer = await started('k1');
+  let answer = await startProvider('k1');
   let keys = 1;
   http.on('request', (request, response) => {
     const other = interference?.(request.url ?? '');
@@ -85,13 +85,13 @@ export async function startAuthorizationServer({
     },
     async rotateKeys() {
       keys += 1;
-      answer = await started(`k${keys}`);
+      answer = await startProvider(`k${keys}`);
     },
-    close: () => closed(http),
+    close: () => closeServer(http),
   };
 }
 
-function observed(
+function observeTokens(
   provider: Provider,
   { tokenRequests, issued }: { readonly tokenRequests: TokenRequest[]; readonly issued: IssuedToken[] },
 ): Provider {
@@ -108,7 +108,7 @@ function observed(
 }
 
 /** Ends a server and its connections. */
-export async function closed(server: Pick<Server, 'close' | 'closeAllConnections'>): Promise<void> {
+export async function closeServer(server: Pick<Server, 'close' | 'closeAllConnections'>): Promise<void> {
   const ended = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeAllConnections();
   await ended;

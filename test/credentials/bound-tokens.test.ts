@@ -24,7 +24,7 @@ function tokenBoundTo(cnf: unknown): Promise<string> {
 }
 
 /** A server with TLS that asks for certificates, and the reasons of its refusals. */
-async function served(options: Partial<JwtBearerOptions> = {}) {
+async function serveAgent(options: Partial<JwtBearerOptions> = {}) {
   const reasons: string[] = [];
   const info = (message: string, fields?: Readonly<Record<string, unknown>>) => {
     if (message === 'credential refused') reasons.push(String(fields?.reason));
@@ -53,7 +53,7 @@ async function served(options: Partial<JwtBearerOptions> = {}) {
 
 describe('a token that is bound to a certificate (RFC 8705)', () => {
   it('counts on connections with that certificate only, also once it is known', async () => {
-    const { status, reasons } = await served();
+    const { status, reasons } = await serveAgent();
     const token = await tokenBoundTo({ 'x5t#S256': thumbprintOf(ada.cert) });
     for (const _ of [1, 2]) {
       expect(await status(token, eve)).toBe(401);
@@ -70,7 +70,7 @@ describe('a token that is bound to a certificate (RFC 8705)', () => {
 
   it('does not count with a certificate of another authority', async () => {
     const stranger = makeAuthority('Another').client('ada');
-    const { status } = await served();
+    const { status } = await serveAgent();
     const token = await tokenBoundTo({ 'x5t#S256': thumbprintOf(stranger.cert) });
     expect(await status(token, stranger)).toBe(401);
   });
@@ -80,14 +80,14 @@ describe('a token that is bound to a certificate (RFC 8705)', () => {
     const headers = (cert: string) => ({
       headers: { 'x-forwarded-client-cert': `Hash=${digest(cert).toString('hex')}` },
     });
-    const trusted = await served({ forwarded: { proxies: ['loopback'], format: 'envoy' } });
+    const trusted = await serveAgent({ forwarded: { proxies: ['loopback'], format: 'envoy' } });
     expect(await trusted.status(token, headers(ada.cert))).toBe(200);
     expect(await trusted.status(token, headers(eve.cert))).toBe(401);
     // The connection is that of the proxy.
     expect(await trusted.status(token, ada)).toBe(401);
-    const strange = await served({ forwarded: { proxies: ['10.0.0.0/8'], format: 'envoy' } });
+    const strange = await serveAgent({ forwarded: { proxies: ['10.0.0.0/8'], format: 'envoy' } });
     expect(await strange.status(token, headers(ada.cert))).toBe(401);
-    const none = await served();
+    const none = await serveAgent();
     expect(await none.status(token, headers(ada.cert))).toBe(401);
   });
 
@@ -101,7 +101,7 @@ describe('a token that is bound to a certificate (RFC 8705)', () => {
     ['x', 'the token is bound to a key'],
     [null, 'the token is bound to a key'],
   ])('%j is refused', async (cnf, reason) => {
-    const { status, reasons } = await served();
+    const { status, reasons } = await serveAgent();
     expect(await status(await tokenBoundTo(cnf), ada)).toBe(401);
     expect(reasons).toEqual([reason]);
   });

@@ -28,7 +28,7 @@ const HOUR_MS = 3_600_000;
 export function makeAuthority(name: string): Authority {
   const keys = newKeys();
   let serial = 0;
-  const signed = (
+  const signCertificate = (
     subject: string,
     own: ReturnType<typeof newKeys>,
     extensions: object[],
@@ -46,17 +46,17 @@ export function makeAuthority(name: string): Authority {
     certificate.sign(forge.pki.privateKeyFromPem(keys.privateKey), forge.md.sha256.create());
     return forge.pki.certificateToPem(certificate);
   };
-  const certified = (subject: string, extensions: object[], endsAt?: Date): Certified => {
+  const certify = (subject: string, extensions: object[], endsAt?: Date): Certified => {
     const own = newKeys();
-    return { cert: signed(subject, own, extensions, endsAt), key: own.privateKey };
+    return { cert: signCertificate(subject, own, extensions, endsAt), key: own.privateKey };
   };
   return {
-    ca: signed(name, keys, [{ name: 'basicConstraints', cA: true, critical: true }]),
-    server: () => certified('server', [{ name: 'subjectAltName', altNames: [{ type: 7, ip: '127.0.0.1' }] }]),
+    ca: signCertificate(name, keys, [{ name: 'basicConstraints', cA: true, critical: true }]),
+    server: () => certify('server', [{ name: 'subjectAltName', altNames: [{ type: 7, ip: '127.0.0.1' }] }]),
     client: (subject, { endsAt, dnsNames = [], uris = [] } = {}) => {
       const altNames = [...dnsNames.map((value) => ({ type: 2, value })), ...uris.map((value) => ({ type: 6, value }))];
       const named = altNames.length > 0 ? [{ name: 'subjectAltName', altNames }] : [];
-      return certified(subject, [{ name: 'extKeyUsage', clientAuth: true }, ...named], endsAt);
+      return certify(subject, [{ name: 'extKeyUsage', clientAuth: true }, ...named], endsAt);
     },
   };
 }

@@ -51,13 +51,13 @@ function device(clock = new ManualClock()) {
     /** Lets time pass, and waits until the device waits again or is done. */
     async after(ms: number): Promise<void> {
       const before = polls;
-      await waiting(clock);
+      await waitForTimer(clock);
       await clock.advance(ms);
       await until(() => polls > before);
     },
     async quietFor(ms: number): Promise<void> {
       const before = polls;
-      await waiting(clock);
+      await waitForTimer(clock);
       await clock.advance(ms);
       expect(polls).toBe(before);
     },
@@ -65,7 +65,7 @@ function device(clock = new ManualClock()) {
 }
 
 /** One timer: the pause; a request under way has another one. */
-async function waiting(clock: ManualClock): Promise<void> {
+async function waitForTimer(clock: ManualClock): Promise<void> {
   await until(() => clock.pendingTimers === 1);
   await clock.settle();
 }
@@ -140,7 +140,7 @@ describe('a person with another device', () => {
   it('is no longer waited for when nobody needs the token', async () => {
     const tv = device();
     await until(() => tv.prompts.length === 1);
-    await waiting(tv.clock);
+    await waitForTimer(tv.clock);
     tv.leaving.abort(new Error('never mind'));
     expect(await tv.outcome).toMatchObject({ message: 'never mind' });
     await until(() => tv.clock.pendingTimers === 0);

@@ -13,7 +13,7 @@ import {
   REDIRECT_URI,
   startAuthorizationServer,
 } from './authorization-server.js';
-import { introspected, type ProtectedAgent, startProtectedAgent } from './protected-agent.js';
+import { introspectToken, type ProtectedAgent, startProtectedAgent } from './protected-agent.js';
 
 const ECHOED = 'echoed-s3cret';
 let idp: AuthorizationServer;
@@ -23,7 +23,7 @@ beforeAll(async () => {
   idp = await startAuthorizationServer();
   agent = await startProtectedAgent({
     securitySchemes: { token: { httpAuthSecurityScheme: { scheme: 'Bearer' } } },
-    userOf: introspected(idp.issuer),
+    userOf: introspectToken(idp.issuer),
   });
 });
 afterAll(async () => {

@@ -17,7 +17,7 @@ import {
   startAuthorizationServer,
 } from './authorization-server.js';
 import { Person } from './person.js';
-import { introspected, type ProtectedAgent, startProtectedAgent } from './protected-agent.js';
+import { introspectToken, type ProtectedAgent, startProtectedAgent } from './protected-agent.js';
 
 let idp: AuthorizationServer;
 let key: ClientSigningKey;
@@ -33,7 +33,7 @@ beforeAll(async () => {
     Object.entries(schemesOf(idp.issuer)).map(async ([name, scheme]) => {
       const agent = await startProtectedAgent({
         securitySchemes: { [name]: scheme },
-        userOf: introspected(idp.issuer),
+        userOf: introspectToken(idp.issuer),
       });
       return [name, agent] as const;
     }),

@@ -29,7 +29,7 @@ async function tokenOf(idp: AuthorizationServer, parameters: Record<string, stri
 }
 
 /** Serves an agent whose turns the test ends, on every binding. */
-async function served(authenticator: Authenticator, options: Partial<A2AServerOptions> = {}) {
+async function serveAgent(authenticator: Authenticator, options: Partial<A2AServerOptions> = {}) {
   const held = Promise.withResolvers<void>();
   const server = createA2AServer({
     authenticator,
@@ -49,7 +49,7 @@ async function served(authenticator: Authenticator, options: Partial<A2AServerOp
 }
 
 /** Opens a stream that has begun. */
-async function opened(url: string, options: Parameters<typeof connect>[1]) {
+async function openStreams(url: string, options: Parameters<typeof connect>[1]) {
   const client = await connect(url, {
     cardCache: memoryCardCache(),
     bindings: [grpcTransport(), capnwebTransport()],
@@ -94,10 +94,10 @@ describe.each(BINDINGS)('an open stream over %s', (binding) => {
       },
       allow,
     });
-    const { url, finish } = await served(authenticator);
-    const other = await opened(url, { binding, credentials: bearerToken(await tokenOf(opaque)) });
+    const { url, finish } = await serveAgent(authenticator);
+    const other = await openStreams(url, { binding, credentials: bearerToken(await tokenOf(opaque)) });
     opaque.issued.length = 0;
-    const revoked = await opened(url, { binding, credentials: bearerToken(await tokenOf(opaque)) });
+    const revoked = await openStreams(url, { binding, credentials: bearerToken(await tokenOf(opaque)) });
     const asked = questions;
     for (const token of opaque.issued.splice(0)) await token.destroy();
     expect(await revoked.end).toBe('UNAUTHENTICATED');
@@ -115,8 +115,11 @@ describe.each(BINDINGS)('an open stream over %s', (binding) => {
       keyTimes,
       allow,
     });
-    const { url } = await served(authenticator);
-    const stream = await opened(url, { binding, credentials: bearerToken(await tokenOf(jwts, { resource: AGENT })) });
+    const { url } = await serveAgent(authenticator);
+    const stream = await openStreams(url, {
+      binding,
+      credentials: bearerToken(await tokenOf(jwts, { resource: AGENT })),
+    });
     await jwts.rotateKeys();
     expect(await stream.end).toBe('UNAUTHENTICATED');
   });
@@ -126,7 +129,7 @@ describe('an open stream of a client with a certificate', () => {
   const authority = makeAuthority('Test authority');
   const tls = { ...authority.server(), ca: authority.ca };
 
-  function identified(url: string, endsAt?: Date) {
+  function identifyClient(url: string, endsAt?: Date) {
     const identity = { ...authority.client('ada', endsAt && { endsAt }), ca: authority.ca };
     const made = mutualTls({ origins: [url], identity });
     onTestFinished(() => made.close());
@@ -136,15 +139,15 @@ describe('an open stream of a client with a certificate', () => {
 
   it('ends when the certificate expires', async () => {
     const rules = new ClientCertificates([{ commonName: 'ada', subject: 'ada' }]);
-    const { url } = await served(rules, { tls, bindings: [] });
-    const expired = await opened(url, identified(url, new Date(Date.now() + 8_000)));
+    const { url } = await serveAgent(rules, { tls, bindings: [] });
+    const expired = await openStreams(url, identifyClient(url, new Date(Date.now() + 8_000)));
     expect(await expired.end).toBe('UNAUTHENTICATED');
   });
 
   it('ends when its rule is removed', async () => {
     const rules = new ClientCertificates([{ commonName: 'ada', subject: 'ada' }]);
-    const { url } = await served(rules, { tls, bindings: [] });
-    const removed = await opened(url, identified(url));
+    const { url } = await serveAgent(rules, { tls, bindings: [] });
+    const removed = await openStreams(url, identifyClient(url));
     rules.replace([{ commonName: 'bob', subject: 'bob' }]);
     expect(await removed.end).toBe('UNAUTHENTICATED');
   });

@@ -8,7 +8,12 @@ import {
   clientCredentials,
   credentialedFetch,
 } from '../../packages/parley/src/exports/credentials.js';
-import { type AuthorizationServer, CLIENT_SECRET, closed, startAuthorizationServer } from './authorization-server.js';
+import {
+  type AuthorizationServer,
+  CLIENT_SECRET,
+  closeServer,
+  startAuthorizationServer,
+} from './authorization-server.js';
 
 /** A server that records its requests, and returns the given answers. */
 interface Listener {
@@ -43,7 +48,7 @@ async function listener(answer: (path: string, self: string) => Answer): Promise
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(said));
   });
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-  const close = () => (http.listening ? closed(http) : Promise.resolve());
+  const close = () => (http.listening ? closeServer(http) : Promise.resolve());
   closing.push(close);
   const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
   return { url, requests, close };
@@ -65,7 +70,7 @@ const MESSAGE = { message: { messageId: 'm1', role: 'ROLE_AGENT', parts: [{ text
 const isCard = (path: string) => path.startsWith('/.well-known/');
 
 /** Returns all requests of a listener, including those for cards. */
-const told = ({ requests }: Listener) => JSON.stringify(requests);
+const requestsText = ({ requests }: Listener) => JSON.stringify(requests);
 
 describe('credentials of an agent', () => {
   it('go to its origin, and not to an interface elsewhere that its card names', async () => {
@@ -76,7 +81,7 @@ describe('credentials of an agent', () => {
     const client = await connect(home.url, { credentials: bearerToken('s3cret'), cardCache: memoryCardCache() });
     await client.sendMessage('hello');
     expect(other.requests).toHaveLength(1);
-    expect(told(other)).not.toContain('s3cret');
+    expect(requestsText(other)).not.toContain('s3cret');
     const trusting = await connect(home.url, {
       credentials: bearerToken('s3cret'),
       trustedOrigins: [other.url],
@@ -94,7 +99,7 @@ describe('credentials of an agent', () => {
     await home.close();
     await client.sendMessage('hello');
     expect(other.requests).toHaveLength(1);
-    expect(told(other)).not.toContain('s3cret');
+    expect(requestsText(other)).not.toContain('s3cret');
   });
 
   it.each([301, 302, 303, 307, 308])('follow no redirect of a call: %d', async (status) => {
@@ -128,7 +133,7 @@ describe('credentials of an agent', () => {
       // All listeners have loopback names, which are one origin for each port.
       const found = await fetched(`${home.url}/elsewhere`);
       expect(await found.json()).toEqual({ it: 'is another' });
-      expect(told(other)).not.toContain('s3cret');
+      expect(requestsText(other)).not.toContain('s3cret');
     }
     expect(other.requests).toHaveLength(2);
     const posted = await client.request(`${home.url}/elsewhere`, { method: 'POST', body: 's3cret' });
@@ -155,21 +160,21 @@ describe('credentials of an agent', () => {
       (client) => client.sendMessage('hello'),
     );
     await called.catch(() => {});
-    expect(told(other)).not.toContain('s3cret');
-    expect(told(home)).not.toContain('s3cret');
+    expect(requestsText(other)).not.toContain('s3cret');
+    expect(requestsText(home)).not.toContain('s3cret');
   });
 });
 
 describe('a catalog that names a card on another origin', () => {
   const CATALOG = '/.well-known/ai-catalog.json';
-  const listed = (entry: object) => ({ specVersion: '1.0', entries: [{ identifier: 'one', ...entry }] });
+  const catalogOf = (entry: object) => ({ specVersion: '1.0', entries: [{ identifier: 'one', ...entry }] });
   const card = (url: string) => ({ type: 'application/a2a-agent-card+json', url });
 
   /** The reference of `home` leads to a card at `other`, whose only interface is there too. */
-  async function named(catalog: (other: string) => object) {
+  async function askCatalogAgent(catalog: (other: string) => object) {
     const other: Listener = await listener((path, self) => {
       if (path === '/card.json') return { status: 200, body: cardOf([self], BEARER) };
-      if (path === '/more.json') return { status: 200, body: listed(card('/card.json')) };
+      if (path === '/more.json') return { status: 200, body: catalogOf(card('/card.json')) };
       return { status: 200, body: MESSAGE };
     });
     const home = await listener((path) =>
@@ -179,11 +184,11 @@ describe('a catalog that names a card on another origin', () => {
   }
 
   it.each<[string, (other: string) => object]>([
-    ['by its url', (other) => listed(card(`${other}/card.json`))],
-    ['in a catalog within', (other) => listed({ type: 'application/ai-catalog+json', url: `${other}/more.json` })],
-    ['as a part of itself', (other) => listed({ ...card(''), url: undefined, data: cardOf([other], BEARER) })],
+    ['by its url', (other) => catalogOf(card(`${other}/card.json`))],
+    ['in a catalog within', (other) => catalogOf({ type: 'application/ai-catalog+json', url: `${other}/more.json` })],
+    ['as a part of itself', (other) => catalogOf({ ...card(''), url: undefined, data: cardOf([other], BEARER) })],
   ])('moves no credentials there: %s', async (_, catalog) => {
-    const { home, other } = await named(catalog);
+    const { home, other } = await askCatalogAgent(catalog);
     const options = {
       credentials: bearerToken('s3cret'),
       cardHeaders: { 'x-card-key': 's3cret' },
@@ -194,7 +199,7 @@ describe('a catalog that names a card on another origin', () => {
     await client.sendMessage('hello');
     expect(home.requests.at(-1)?.headers['x-card-key']).toBe('s3cret');
     expect(other.requests.at(-1)?.url).toBe('/message:send');
-    expect(told(other)).not.toContain('s3cret');
+    expect(requestsText(other)).not.toContain('s3cret');
     expect(other.requests.at(-1)?.headers['x-region']).toBe('north');
     const trusting = await connect(home.url, { ...options, trustedOrigins: [other.url] });
     await trusting.sendMessage('hello');
@@ -206,7 +211,7 @@ describe('the secret of an OAuth client', () => {
   const machine = (more: object = {}) =>
     clientCredentials({ issuer: idp.issuer, clientId: 'machine', clientSecret: CLIENT_SECRET, ...more });
   const told64 = (one: Listener) =>
-    `${told(one)} ${one.requests.map(({ headers }) => decoded(headers.authorization)).join()}`;
+    `${requestsText(one)} ${one.requests.map(({ headers }) => decodeBasic(headers.authorization)).join()}`;
 
   it.each<[string, (thief: string, issuer: string) => object]>([
     ['the token url', (thief) => oauth2(`${thief}/token`)],
@@ -295,6 +300,6 @@ describe('the secret of an OAuth client', () => {
   }
 });
 
-function decoded(header: string | undefined): string {
+function decodeBasic(header: string | undefined): string {
   return header?.startsWith('Basic ') ? decodeURIComponent(atob(header.slice(6))) : '';
 }

@@ -43,7 +43,7 @@ export async function startProtectedAgent({
 }
 
 /** Introspects a bearer token at the authorization server (RFC 7662): its client and its scopes. */
-export function introspected(issuer: string): (header: string) => Promise<string | undefined> {
+export function introspectToken(issuer: string): (header: string) => Promise<string | undefined> {
   const authorization = `Basic ${btoa(`agent:${encodeURIComponent(CLIENT_SECRET)}`)}`;
   return async (header) => {
     const token = /^Bearer (\S+)$/.exec(header)?.[1];

@@ -14,7 +14,7 @@ import {
   startAuthorizationServer,
 } from './authorization-server.js';
 import { Person } from './person.js';
-import { introspected, type ProtectedAgent, startProtectedAgent } from './protected-agent.js';
+import { introspectToken, type ProtectedAgent, startProtectedAgent } from './protected-agent.js';
 
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -24,7 +24,7 @@ afterEach(async () => {
 interface World {
   readonly idp: AuthorizationServer;
   readonly agent: ProtectedAgent;
-  connected(credentials: SchemeCredentials): Promise<Client>;
+  connectClient(credentials: SchemeCredentials): Promise<Client>;
 }
 
 async function world(options: { readonly lifeS?: number } = {}): Promise<World> {
@@ -34,10 +34,10 @@ async function world(options: { readonly lifeS?: number } = {}): Promise<World> 
     securitySchemes: {
       idp: { openIdConnectSecurityScheme: { openIdConnectUrl: `${idp.issuer}/.well-known/openid-configuration` } },
     },
-    userOf: introspected(idp.issuer),
+    userOf: introspectToken(idp.issuer),
   });
   closing.push(() => agent.close());
-  return { idp, agent, connected: (credentials) => connect(agent.url, { credentials }) };
+  return { idp, agent, connectClient: (credentials) => connect(agent.url, { credentials }) };
 }
 
 const machine = ({ idp }: World, more: { readonly store?: TokenStore } = {}) =>
@@ -72,7 +72,7 @@ async function revoke({ idp }: World, header: string | undefined): Promise<void>
 describe('a token that is refused', () => {
   it('is renewed by one request for 50 calls at once, all of which succeed', async () => {
     const here = await world();
-    const client = await here.connected(machine(here));
+    const client = await here.connectClient(machine(here));
     await client.sendMessage('first');
     const [old] = here.agent.presented;
     await revoke(here, old);
@@ -105,7 +105,7 @@ describe('a token that is refused', () => {
 
   it('is renewed in the middle of a stream that has to be opened', async () => {
     const here = await world();
-    const client = await here.connected(machine(here));
+    const client = await here.connectClient(machine(here));
     await client.sendMessage('first');
     await revoke(here, here.agent.presented[0]);
     const events: object[] = [];
@@ -117,7 +117,7 @@ describe('a token that is refused', () => {
 describe('a token that expires', () => {
   it('is replaced while calls go on, none of which fails', { timeout: 60_000 }, async () => {
     const here = await world({ lifeS: 3 });
-    const client = await here.connected(machine(here));
+    const client = await here.connectClient(machine(here));
     const deadline = Date.now() + 40_000;
     while (new Set(here.agent.presented).size < 3) {
       if (Date.now() > deadline) throw new Error('the token was never replaced');
@@ -130,7 +130,7 @@ describe('a token that expires', () => {
   it('is renewed by its refresh token, and the person is not asked again', { timeout: 60_000 }, async () => {
     const here = await world({ lifeS: 3 });
     const { credentials, asked } = browser(here);
-    const client = await here.connected(credentials);
+    const client = await here.connectClient(credentials);
     const deadline = Date.now() + 40_000;
     while (here.idp.tokenRequests.length < 3) {
       if (Date.now() > deadline) throw new Error('the token was never renewed');
@@ -149,7 +149,7 @@ describe('a token that expires', () => {
   it('leads back to the person once its refresh token is no longer good', async () => {
     const here = await world();
     const { credentials, asked } = browser(here);
-    const client = await here.connected(credentials);
+    const client = await here.connectClient(credentials);
     await client.sendMessage('first');
     for (const token of here.idp.issued.splice(0)) await token.destroy();
     await client.sendMessage('second');
@@ -170,13 +170,13 @@ describe('tokens that are stored', () => {
       load: async (key) => saved.get(key),
       save: async (key, tokens) => void saved.set(key, tokens),
     };
-    await (await here.connected(machine(here, { store }))).sendMessage('first process');
+    await (await here.connectClient(machine(here, { store }))).sendMessage('first process');
     expect(saved.size).toBe(1);
-    await (await here.connected(machine(here, { store }))).sendMessage('second process');
+    await (await here.connectClient(machine(here, { store }))).sendMessage('second process');
     expect(here.idp.tokenRequests).toHaveLength(1);
     await revoke(here, here.agent.presented[0]);
-    await (await here.connected(machine(here, { store }))).sendMessage('third process');
-    await (await here.connected(machine(here, { store }))).sendMessage('fourth process');
+    await (await here.connectClient(machine(here, { store }))).sendMessage('third process');
+    await (await here.connectClient(machine(here, { store }))).sendMessage('fourth process');
     expect(here.idp.tokenRequests).toHaveLength(2);
   });
 });

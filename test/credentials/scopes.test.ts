@@ -8,7 +8,7 @@ import {
 } from '../../packages/parley/src/exports/credentials.js';
 import { PermissionDeniedError } from '../../packages/parley/src/exports/index.js';
 import { type AuthorizationServer, CLIENT_SECRET, startAuthorizationServer } from './authorization-server.js';
-import { introspected, type ProtectedAgent, startProtectedAgent } from './protected-agent.js';
+import { introspectToken, type ProtectedAgent, startProtectedAgent } from './protected-agent.js';
 
 let idp: AuthorizationServer;
 let agent: ProtectedAgent;
@@ -16,7 +16,7 @@ let agent: ProtectedAgent;
 /** An agent that says with a 403 that it wants the scope `write`. */
 beforeEach(async () => {
   idp = await startAuthorizationServer();
-  const nameOf = introspected(idp.issuer);
+  const nameOf = introspectToken(idp.issuer);
   agent = await startProtectedAgent({
     securitySchemes: { token: { httpAuthSecurityScheme: { scheme: 'Bearer' } } },
     userOf: async (presented) => {
@@ -36,7 +36,7 @@ afterEach(async () => {
 const machine = (more: Partial<OAuthClientOptions> = {}) =>
   clientCredentials({ issuer: idp.issuer, clientId: 'machine', clientSecret: CLIENT_SECRET, ...more });
 
-const asked = () => idp.tokenRequests.map(({ body: { scope, resource } }) => [scope, resource]);
+const requestedScopes = () => idp.tokenRequests.map(({ body: { scope, resource } }) => [scope, resource]);
 const refusal = { name: 'PermissionDeniedError', code: 'PERMISSION_DENIED' };
 
 it.each(['JSONRPC', 'HTTP+JSON'])(
@@ -50,7 +50,7 @@ it.each(['JSONRPC', 'HTTP+JSON'])(
     await client.sendMessage('write more');
     // The wider token is good for this agent alone (RFC 8707).
     const { url } = client.agentInterface;
-    expect(asked()).toEqual([
+    expect(requestedScopes()).toEqual([
       [undefined, undefined],
       ['read write', url],
     ]);
@@ -64,54 +64,54 @@ it('a token is not widened unless the caller allows that', async () => {
     ...refusal,
     challenges: ['Bearer error="insufficient_scope", scope="read write"'],
   });
-  expect(asked()).toEqual([[undefined, undefined]]);
+  expect(requestedScopes()).toEqual([[undefined, undefined]]);
 });
 
 it('a token gets none of the scopes that an agent names and the caller does not allow', async () => {
   const client = await connect(agent.url, { credentials: machine({ stepUp: ['write', 'admin'] }) });
   await expect(client.sendMessage('write')).resolves.toMatchObject({ message: {} });
   const { url } = client.agentInterface;
-  expect(asked()).toEqual([
+  expect(requestedScopes()).toEqual([
     [undefined, undefined],
     ['write', url],
   ]);
   const other = await connect(agent.url, { credentials: machine({ stepUp: ['admin'] }) });
   await expect(other.sendMessage('write')).rejects.toMatchObject(refusal);
-  expect(asked()).toHaveLength(3);
+  expect(requestedScopes()).toHaveLength(3);
 });
 
 it('a function that allows is asked once for all calls that wait, with issuer, scopes and agent', async () => {
   const { promise: everybodyWaits, resolve } = Promise.withResolvers<void>();
   const seen: unknown[] = [];
   const stepUp = async (wanted: StepUpRequest) => {
-    seen.push([wanted, asked().length]);
+    seen.push([wanted, requestedScopes().length]);
     await everybodyWaits;
     return seen.length === 1 ? [] : ['write'];
   };
   let failed = 0;
-  const ignored = () => {};
+  const ignoreLine = () => {};
   const debug = (text: string) => {
     if (text === 'call failed') failed += 1;
     if (failed === 5) setImmediate(resolve);
   };
   const client = await connect(agent.url, {
     credentials: machine({ stepUp, scopes: ['read'] }),
-    logger: { debug, info: ignored, warn: ignored, error: ignored },
+    logger: { debug, info: ignoreLine, warn: ignoreLine, error: ignoreLine },
   });
   const { url } = client.agentInterface;
   const refused = await Promise.all(Array.from({ length: 5 }, () => client.sendMessage('write').catch((e) => e)));
   for (const error of refused) expect(error).toMatchObject(refusal);
   expect(seen).toEqual([[{ issuer: idp.issuer, scopes: ['write'], agent: url }, 1]]);
-  expect(asked()).toEqual([['read', undefined]]);
+  expect(requestedScopes()).toEqual([['read', undefined]]);
   await expect(client.sendMessage('write')).resolves.toMatchObject({ message: {} });
-  expect(asked().slice(1)).toEqual([['read write', url]]);
+  expect(requestedScopes().slice(1)).toEqual([['read write', url]]);
 });
 
 it('a wider token is for the agent that has named the scopes, and for no other', async () => {
   const credentials = machine({ stepUp: ['read', 'write'] });
   const other = await startProtectedAgent({
     securitySchemes: { token: { httpAuthSecurityScheme: { scheme: 'Bearer' } } },
-    userOf: introspected(idp.issuer),
+    userOf: introspectToken(idp.issuer),
   });
   try {
     await (await connect(agent.url, { credentials })).sendMessage('write');

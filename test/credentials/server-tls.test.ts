@@ -41,7 +41,7 @@ interface Answer {
   readonly socket: TLSSocket;
 }
 
-function fetched(url: string, options: RequestOptions & { readonly body?: string } = {}): Promise<Answer> {
+function fetchWithTls(url: string, options: RequestOptions & { readonly body?: string } = {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const sent = request(url, { ca: authority.ca, agent: false, ...options }, (response) => {
       let text = '';
@@ -64,7 +64,7 @@ function fetched(url: string, options: RequestOptions & { readonly body?: string
 function send(url: string, options: RequestOptions = {}): Promise<Answer> {
   const message = { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text: 'hi' }] };
   const headers = { 'content-type': 'application/json', 'a2a-version': '1.0', ...options.headers };
-  return fetched(`${url}/a2a/rest/message:send`, {
+  return fetchWithTls(`${url}/a2a/rest/message:send`, {
     ...options,
     headers,
     method: 'POST',
@@ -77,7 +77,7 @@ describe('a server with TLS', () => {
     const tls = { ...authority.server(), hstsSeconds: 600 };
     const { url } = await serverOf({ tls, authenticator: new ApiKeys([{ key: 'k', subject: 'ada' }]) });
     expect(url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
-    const card = await fetched(`${url}/.well-known/agent-card.json`);
+    const card = await fetchWithTls(`${url}/.well-known/agent-card.json`);
     expect(card.headers['strict-transport-security']).toBe('max-age=600');
     const { supportedInterfaces } = JSON.parse(card.text) as { supportedInterfaces: { url: string }[] };
     expect(supportedInterfaces.every((one) => one.url.startsWith(url))).toBe(true);
@@ -88,11 +88,11 @@ describe('a server with TLS', () => {
 
   it('refuses old versions of TLS', async () => {
     const { url } = await serverOf();
-    const old = fetched(url, { maxVersion: 'TLSv1.1', minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' });
+    const old = fetchWithTls(url, { maxVersion: 'TLSv1.1', minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' });
     await expect(old).rejects.toThrow();
     const strict = await serverOf({ tls: { ...authority.server(), ca: authority.ca, minVersion: 'TLSv1.3' } });
-    await expect(fetched(strict.url, { maxVersion: 'TLSv1.2' })).rejects.toThrow();
-    expect((await fetched(strict.url)).status).toBe(401);
+    await expect(fetchWithTls(strict.url, { maxVersion: 'TLSv1.2' })).rejects.toThrow();
+    expect((await fetchWithTls(strict.url)).status).toBe(401);
   });
 
   it('closes a connection that does not speak TLS, and serves others', async () => {
@@ -101,7 +101,7 @@ describe('a server with TLS', () => {
     plain.on('error', () => {});
     plain.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n');
     await new Promise<void>((resolve) => plain.resume().on('close', () => resolve()));
-    expect((await fetched(`${url}/.well-known/agent-card.json`)).status).toBe(200);
+    expect((await fetchWithTls(`${url}/.well-known/agent-card.json`)).status).toBe(200);
   });
 
   it.each([
@@ -129,7 +129,7 @@ it('a connection that does not begin TLS holds up no shutdown', async () => {
   const { url, server } = await serverOf({ http: { headersMs: 100_000 } });
   using connection = await RawConnection.open(Number(new URL(url).port));
   // The server has accepted the connection once it has answered a later one.
-  await fetched(url);
+  await fetchWithTls(url);
   await server.close({ graceMs: 0 });
   await connection.untilEnd();
 });
@@ -153,7 +153,7 @@ describe('certificates of clients', () => {
     const identity = key === undefined ? {} : { cert, key };
     const refused = await send(url, identity);
     expect([refused.status, refused.headers['www-authenticate']]).toEqual([401, 'Certificate']);
-    expect((await fetched(`${url}/.well-known/agent-card.json`, identity)).status).toBe(200);
+    expect((await fetchWithTls(`${url}/.well-known/agent-card.json`, identity)).status).toBe(200);
   });
 
   it('stay known in a session that is resumed', async () => {
@@ -238,14 +238,15 @@ it('a certificate of the server that changes on disk is used for new connections
     tls: { cert: path, key: path, reloadMs: 20 },
     authenticator: new ApiKeys([{ key: 'k', subject: 'ada' }]),
   });
-  const served = async () => (await fetched(watched.url)).socket.getPeerX509Certificate()?.fingerprint256;
+  const servedFingerprint = async () =>
+    (await fetchWithTls(watched.url)).socket.getPeerX509Certificate()?.fingerprint256;
   const fingerprintOf = ({ cert }: Certified) => new X509Certificate(cert).fingerprint256;
-  expect(await served()).toBe(fingerprintOf(first));
+  expect(await servedFingerprint()).toBe(fingerprintOf(first));
   writeFileSync(path, 'broken');
-  expect(await served()).toBe(fingerprintOf(first));
+  expect(await servedFingerprint()).toBe(fingerprintOf(first));
   const second = authority.server();
   write(second);
-  await vi.waitFor(async () => expect(await served()).toBe(fingerprintOf(second)), { timeout: 10_000 });
+  await vi.waitFor(async () => expect(await servedFingerprint()).toBe(fingerprintOf(second)), { timeout: 10_000 });
 });
 
 describe('behind a proxy that ends TLS', () => {
@@ -254,7 +255,7 @@ describe('behind a proxy that ends TLS', () => {
   const escaped = encodeURIComponent(ada.cert);
   const other = 'f'.repeat(64);
 
-  async function proxied(forwarded: ClientCertificatesOptions['forwarded'], headers: Record<string, string>) {
+  async function fetchThroughProxy(forwarded: ClientCertificatesOptions['forwarded'], headers: Record<string, string>) {
     const users = [
       { fingerprint, subject: 'ada' },
       { uri: 'spiffe://example/bob', commonName: 'bob, the "second"', subject: 'bob' },
@@ -289,7 +290,7 @@ describe('behind a proxy that ends TLS', () => {
     [`Hash="${'"'.repeat(3)}`, 401],
   ])('X-Forwarded-Client-Cert of Envoy: %s', async (header, expected) => {
     const forwarded = { proxies: ['loopback'], format: 'envoy' } as const;
-    expect(await proxied(forwarded, { 'x-forwarded-client-cert': header })).toBe(expected);
+    expect(await fetchThroughProxy(forwarded, { 'x-forwarded-client-cert': header })).toBe(expected);
   });
 
   it.each([
@@ -300,7 +301,7 @@ describe('behind a proxy that ends TLS', () => {
     [{ 'x-client-cert': escaped.slice(0, 300), 'x-client-verify': 'SUCCESS' }, 401],
     [{ 'x-client-verify': 'NONE' }, 401],
   ])('$ssl_client_escaped_cert of nginx, %#', async (headers, expected) => {
-    expect(await proxied({ proxies: ['127.0.0.1'], format: 'nginx' }, headers)).toBe(expected);
+    expect(await fetchThroughProxy({ proxies: ['127.0.0.1'], format: 'nginx' }, headers)).toBe(expected);
   });
 
   it.each([
@@ -308,11 +309,13 @@ describe('behind a proxy that ends TLS', () => {
     [der, 401],
     [':AAAA:', 401],
   ])('Client-Cert (RFC 9440), %#', async (header, expected) => {
-    expect(await proxied({ proxies: ['loopback'], format: 'rfc9440' }, { 'client-cert': header })).toBe(expected);
+    expect(await fetchThroughProxy({ proxies: ['loopback'], format: 'rfc9440' }, { 'client-cert': header })).toBe(
+      expected,
+    );
   });
 
   it('a header of any other peer is ignored', async () => {
     const header = { 'x-forwarded-client-cert': `Hash=${fingerprint}` };
-    expect(await proxied({ proxies: ['10.0.0.0/8'], format: 'envoy' }, header)).toBe(401);
+    expect(await fetchThroughProxy({ proxies: ['10.0.0.0/8'], format: 'envoy' }, header)).toBe(401);
   });
 });

@@ -4,7 +4,7 @@ import type { TLSSocket } from 'node:tls';
 import express from 'express';
 import { toExpress } from '../../packages/parley/src/exports/express.js';
 import { type Authenticator, createAgentHandler } from '../../packages/parley/src/exports/server.js';
-import { closed } from './authorization-server.js';
+import { closeServer } from './authorization-server.js';
 import type { Authority } from './certificates.js';
 
 /** An agent behind TLS. */
@@ -59,7 +59,7 @@ export async function startTlsAgent({
     seen,
     close: async () => {
       await agent.close({ graceMs: 0 });
-      await closed(https);
+      await closeServer(https);
     },
   };
 }

@@ -5,7 +5,7 @@ import { CompactEncrypt } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { type Authenticator, JwtBearer, OAuth2, OpenIdConnect } from '../../packages/parley/src/exports/auth.js';
 import { createA2AServer } from '../../packages/parley/src/exports/node.js';
-import { closed } from './authorization-server.js';
+import { closeServer } from './authorization-server.js';
 
 const AUDIENCE = 'https://agent.example/';
 const allow = ['127.0.0.1'];
@@ -36,7 +36,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => issuer.listen(0, '127.0.0.1', resolve));
   url = `http://127.0.0.1:${(issuer.address() as AddressInfo).port}`;
 });
-afterAll(() => closed(issuer));
+afterAll(() => closeServer(issuer));
 beforeEach(() => {
   keyReads = 0;
   published = [jwkOf(good.publicKey, 'k1')];
@@ -54,7 +54,7 @@ function claims(changes: object = {}): string {
 const HEADER = { alg: 'RS256', kid: 'k1', typ: 'at+jwt' };
 
 /** A token from the texts of its header and claims, signed with RS256. */
-function signed(header: object | string = {}, payload = claims(), key: KeyObject = good.privateKey): string {
+function signToken(header: object | string = {}, payload = claims(), key: KeyObject = good.privateKey): string {
   const head = typeof header === 'string' ? header : JSON.stringify({ ...HEADER, ...header });
   const input = `${base64url(head)}.${base64url(payload)}`;
   return `${input}.${createSign('RSA-SHA256').update(input).sign(key, 'base64url')}`;
@@ -70,37 +70,37 @@ const withTwo = (text: string, name: string, first: unknown) =>
 
 /** Tokens of an attacker, and invalid tokens of the issuer. */
 const ATTACKS: Readonly<Record<string, () => string | Promise<string>>> = {
-  'is expired': () => signed({}, claims({ exp: seconds() - 60 })),
-  'is not valid yet': () => signed({}, claims({ nbf: seconds() + 600 })),
-  'is for another audience': () => signed({}, claims({ aud: 'https://other.example/' })),
-  'is of another issuer': () => signed({}, claims({ iss: 'https://other.example' })),
-  'names the issuer with a slash': () => signed({}, claims({ iss: `${url}/` })),
+  'is expired': () => signToken({}, claims({ exp: seconds() - 60 })),
+  'is not valid yet': () => signToken({}, claims({ nbf: seconds() + 600 })),
+  'is for another audience': () => signToken({}, claims({ aud: 'https://other.example/' })),
+  'is of another issuer': () => signToken({}, claims({ iss: 'https://other.example' })),
+  'names the issuer with a slash': () => signToken({}, claims({ iss: `${url}/` })),
   'has alg none': () => `${base64url(JSON.stringify({ ...HEADER, alg: 'none' }))}.${base64url(claims())}.`,
-  'has alg None, with a signature': () => signed({ alg: 'None' }),
+  'has alg None, with a signature': () => signToken({ alg: 'None' }),
   'is an HMAC with the public key in PEM': () => hmac(good.publicKey.export({ type: 'spki', format: 'pem' }) as string),
   'is an HMAC with the public key in DER': () => hmac(good.publicKey.export({ type: 'spki', format: 'der' })),
   'is an HMAC with the published key': () => hmac(JSON.stringify(published[0])),
-  'is truncated': () => signed().slice(0, -10),
-  'lacks its signature': () => signed().replace(/[^.]+$/, ''),
-  'is too long': () => signed({}, claims({ pad: 'x'.repeat(9_000) })),
-  'is of an unknown key': () => signed({ kid: 'k9' }, claims(), stranger.privateKey),
-  'is of a stranger under the id of the key': () => signed({}, claims(), stranger.privateKey),
+  'is truncated': () => signToken().slice(0, -10),
+  'lacks its signature': () => signToken().replace(/[^.]+$/, ''),
+  'is too long': () => signToken({}, claims({ pad: 'x'.repeat(9_000) })),
+  'is of an unknown key': () => signToken({ kid: 'k9' }, claims(), stranger.privateKey),
+  'is of a stranger under the id of the key': () => signToken({}, claims(), stranger.privateKey),
   'brings its own key': () =>
-    signed({ kid: 'own', jwk: jwkOf(stranger.publicKey, 'own') }, claims(), stranger.privateKey),
-  'names the place of its key': () => signed({ kid: 'own', jku: `${url}/jwks` }, claims(), stranger.privateKey),
-  'has a critical header': () => signed({ crit: ['exp'], exp: 1 }),
-  'has an unencoded payload': () => signed({ crit: ['b64'], b64: false }),
-  'is nested': () => signed({ cty: 'JWT' }, JSON.stringify(signed())),
+    signToken({ kid: 'own', jwk: jwkOf(stranger.publicKey, 'own') }, claims(), stranger.privateKey),
+  'names the place of its key': () => signToken({ kid: 'own', jku: `${url}/jwks` }, claims(), stranger.privateKey),
+  'has a critical header': () => signToken({ crit: ['exp'], exp: 1 }),
+  'has an unencoded payload': () => signToken({ crit: ['b64'], b64: false }),
+  'is nested': () => signToken({ cty: 'JWT' }, JSON.stringify(signToken())),
   'is encrypted': async () =>
     new CompactEncrypt(Buffer.from(claims()))
       .setProtectedHeader({ alg: 'RSA-OAEP-256', enc: 'A256GCM' })
       .encrypt(createPublicKey(good.publicKey.export({ type: 'spki', format: 'pem' }))),
-  'names two subjects': () => signed({}, withTwo(claims(), 'sub', 'eve')),
-  'has two ends': () => signed({}, withTwo(claims(), 'exp', 1)),
-  'names two subjects, one escaped': () => signed({}, claims().replace('{', '{"s\\u0075b":"eve",')),
-  'has two algorithms': () => signed(withTwo(JSON.stringify(HEADER), 'alg', 'none')),
-  'has a member of a claim twice': () => signed({}, claims().replace('{', '{"act":{"sub":"a","sub":"b"},')),
-  'is of the wrong type': () => signed({ typ: 'dpop+jwt' }),
+  'names two subjects': () => signToken({}, withTwo(claims(), 'sub', 'eve')),
+  'has two ends': () => signToken({}, withTwo(claims(), 'exp', 1)),
+  'names two subjects, one escaped': () => signToken({}, claims().replace('{', '{"s\\u0075b":"eve",')),
+  'has two algorithms': () => signToken(withTwo(JSON.stringify(HEADER), 'alg', 'none')),
+  'has a member of a claim twice': () => signToken({}, claims().replace('{', '{"act":{"sub":"a","sub":"b"},')),
+  'is of the wrong type': () => signToken({ typ: 'dpop+jwt' }),
 };
 
 const SCHEMES: Readonly<Record<string, () => Authenticator>> = {
@@ -116,7 +116,7 @@ const SCHEMES: Readonly<Record<string, () => Authenticator>> = {
   JwtBearer: () => new JwtBearer({ issuer: url, audience: AUDIENCE, jwksUrl: `${url}/jwks`, allow, keyTimes }),
 };
 
-async function served(authenticator: Authenticator) {
+async function serveAgent(authenticator: Authenticator) {
   const server = createA2AServer({
     authenticator,
     agent: (prompt) => prompt,
@@ -136,8 +136,8 @@ describe.each(Object.keys(SCHEMES))('%s', (name) => {
   const authenticator = () => SCHEMES[name]?.() ?? expect.fail();
 
   it.each(Object.keys(ATTACKS))('refuses a token that %s', async (attack) => {
-    const call = await served(authenticator());
-    expect(await call(signed())).toEqual({ status: 200, challenge: null });
+    const call = await serveAgent(authenticator());
+    expect(await call(signToken())).toEqual({ status: 200, challenge: null });
     const { status, challenge } = await call((await ATTACKS[attack]?.()) ?? '');
     expect(status).toBe(401);
     expect(challenge).toMatch(/^Bearer error="invalid_token", resource_metadata="http/);
@@ -145,19 +145,19 @@ describe.each(Object.keys(SCHEMES))('%s', (name) => {
   });
 
   it('reads its keys once for all of them, also if they come first', async () => {
-    const call = await served(authenticator());
+    const call = await serveAgent(authenticator());
     const tokens = await Promise.all(Object.values(ATTACKS).map((attack) => attack()));
     const answers = await Promise.all(tokens.map(call));
     expect(answers.map(({ status }) => status)).toEqual(tokens.map(() => 401));
     expect(keyReads).toBeLessThanOrEqual(1);
-    expect((await call(signed())).status).toBe(200);
+    expect((await call(signToken())).status).toBe(200);
     expect(keyReads).toBe(1);
   });
 
   it('reads its keys at most once more for a flood of unknown key ids', async () => {
-    const call = await served(authenticator());
-    expect((await call(signed())).status).toBe(200);
-    const flood = Array.from({ length: 200 }, (_, at) => signed({ kid: `k-${at}` }, claims(), stranger.privateKey));
+    const call = await serveAgent(authenticator());
+    expect((await call(signToken())).status).toBe(200);
+    const flood = Array.from({ length: 200 }, (_, at) => signToken({ kid: `k-${at}` }, claims(), stranger.privateKey));
     for (let at = 0; at < flood.length; at += 20) {
       const answers = await Promise.all(flood.slice(at, at + 20).map(call));
       expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]));
@@ -166,10 +166,10 @@ describe.each(Object.keys(SCHEMES))('%s', (name) => {
   });
 
   it('refuses tokens of a removed key once it knows the new one', async () => {
-    const call = await served(authenticator());
+    const call = await serveAgent(authenticator());
     published = [jwkOf(rotated.publicKey, 'k2')];
-    const old = signed();
-    expect((await call(signed({ kid: 'k2' }, claims(), rotated.privateKey))).status).toBe(200);
+    const old = signToken();
+    expect((await call(signToken({ kid: 'k2' }, claims(), rotated.privateKey))).status).toBe(200);
     const { status, challenge } = await call(old);
     expect([status, challenge]).toEqual([401, expect.stringContaining('error="invalid_token"')]);
     expect(keyReads).toBe(1);

@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => idp.close());
 
 /** Serves an agent that answers with its caller. */
-async function served(authenticator: Authenticator): Promise<string> {
+async function serveAgent(authenticator: Authenticator): Promise<string> {
   const server = createA2AServer({
     authenticator,
     agent: {
@@ -68,7 +68,7 @@ async function token(parameters: Record<string, string> = {}): Promise<string> {
 }
 
 /** Status and challenge of a call. */
-async function called(url: string, bearer?: string): Promise<readonly [number, string | null]> {
+async function callWithToken(url: string, bearer?: string): Promise<readonly [number, string | null]> {
   const card = (await (await fetch(`${url}/.well-known/agent-card.json`)).json()) as AgentCard;
   const base = card.supportedInterfaces.find(({ protocolBinding }) => protocolBinding === 'HTTP+JSON')?.url;
   const response = await fetch(`${base}/message:send`, {
@@ -86,38 +86,38 @@ async function called(url: string, bearer?: string): Promise<readonly [number, s
 
 describe('our client at an agent with tokens of a real authorization server', () => {
   it('OpenID Connect', async () => {
-    const url = await served(new OpenIdConnect({ issuer: idp.issuer, audience: AGENT, allow }));
+    const url = await serveAgent(new OpenIdConnect({ issuer: idp.issuer, audience: AGENT, allow }));
     expect(await answerOf(url)).toBe(`${idp.issuer}#client|machine / machine / read`);
   });
 
   it('OAuth 2 with JWTs (RFC 9068)', async () => {
-    const url = await served(new OAuth2({ issuer: idp.issuer, audience: AGENT, flows: flows(), allow }));
+    const url = await serveAgent(new OAuth2({ issuer: idp.issuer, audience: AGENT, flows: flows(), allow }));
     expect(await answerOf(url)).toBe(`${idp.issuer}#client|machine / machine / read`);
   });
 
   it('JWTs with keys by URL', async () => {
     const jwt = new JwtBearer({ issuer: idp.issuer, audience: AGENT, jwksUrl: `${idp.issuer}/jwks`, allow });
-    expect((await called(await served(jwt), await token()))[0]).toBe(200);
+    expect((await callWithToken(await serveAgent(jwt), await token()))[0]).toBe(200);
   });
 
   it('a token of another audience is refused', async () => {
-    const url = await served(new OpenIdConnect({ issuer: idp.issuer, audience: AGENT, allow }));
-    const [status, challenge] = await called(url, await token({ resource: 'https://other.example/' }));
+    const url = await serveAgent(new OpenIdConnect({ issuer: idp.issuer, audience: AGENT, allow }));
+    const [status, challenge] = await callWithToken(url, await token({ resource: 'https://other.example/' }));
     expect([status, challenge]).toEqual([401, expect.stringContaining('Bearer error="invalid_token"')]);
   });
 
   it('a lacking scope is 403 with its name, and the client gets a wider token if it may', async () => {
     const protection = { issuer: idp.issuer, audience: AGENT, requiredScopes: ['read', 'write'], allow };
-    const url = await served(new OpenIdConnect(protection));
-    const [status, challenge] = await called(url, await token());
+    const url = await serveAgent(new OpenIdConnect(protection));
+    const [status, challenge] = await callWithToken(url, await token());
     expect([status, challenge]).toEqual([403, expect.stringContaining('error="insufficient_scope"')]);
     expect(challenge).toContain('scope="read write"');
     expect(await answerOf(url, { stepUp: ['write'] })).toMatch(/ \/ read write$/);
   });
 
   it('without a token the challenge has no error code', async () => {
-    const url = await served(new OpenIdConnect({ issuer: idp.issuer, audience: AGENT, allow }));
-    const [status, challenge] = await called(url);
+    const url = await serveAgent(new OpenIdConnect({ issuer: idp.issuer, audience: AGENT, allow }));
+    const [status, challenge] = await callWithToken(url);
     expect(status).toBe(401);
     expect(challenge).toMatch(/^Bearer/);
     expect(challenge).not.toContain('error=');
@@ -125,26 +125,26 @@ describe('our client at an agent with tokens of a real authorization server', ()
 
   it('keys that rotate while the agent serves: new tokens count, and those of the removed key do not', async () => {
     const oidc = new OpenIdConnect({ issuer: idp.issuer, audience: AGENT, allow, keyTimes: { cooldownMs: 0 } });
-    const url = await served(oidc);
+    const url = await serveAgent(oidc);
     const before = await token();
-    expect((await called(url, before))[0]).toBe(200);
+    expect((await callWithToken(url, before))[0]).toBe(200);
     await idp.rotateKeys();
-    expect((await called(url, await token()))[0]).toBe(200);
-    expect((await called(url, before))[0]).toBe(401);
+    expect((await callWithToken(url, await token()))[0]).toBe(200);
+    expect((await callWithToken(url, before))[0]).toBe(401);
   });
 
   it('the address of the authorization server is checked before it is called', async () => {
-    const url = await served(new OpenIdConnect({ issuer: idp.issuer, audience: AGENT }));
-    expect((await called(url, await token()))[0]).toBe(503);
+    const url = await serveAgent(new OpenIdConnect({ issuer: idp.issuer, audience: AGENT }));
+    expect((await callWithToken(url, await token()))[0]).toBe(503);
   });
 
   it('a discovery document of another issuer leads to 503, not to its keys', async () => {
     const issuer = idp.issuer.replace('127.0.0.1', 'localhost');
-    const url = await served(new OpenIdConnect({ issuer, audience: AGENT, allow: ['localhost'] }));
+    const url = await serveAgent(new OpenIdConnect({ issuer, audience: AGENT, allow: ['localhost'] }));
     const claims = { ...decodeJwt(await token()), iss: issuer };
     const part = (value: object) => btoa(JSON.stringify(value)).replace(/=+$/, '').replaceAll('/', '_');
     const forged = `${part({ alg: 'RS256', kid: 'k1' })}.${part(claims)}.c2ln`;
-    expect((await called(url, forged))[0]).toBe(503);
+    expect((await callWithToken(url, forged))[0]).toBe(503);
   });
 });
 
@@ -156,7 +156,7 @@ describe('an endpoint for keys that fails', () => {
     fails: { status: 500, body: '{}' },
   };
   it.each(Object.entries(hostile))('%s: calls get 503, and are answered when it works again', async (_, answer) => {
-    const url = await served(new OpenIdConnect({ issuer: idp.issuer, audience: AGENT, allow }));
+    const url = await serveAgent(new OpenIdConnect({ issuer: idp.issuer, audience: AGENT, allow }));
     const bearer = await token();
     const asked: string[] = [];
     idp.interfere((path) => {
@@ -164,11 +164,14 @@ describe('an endpoint for keys that fails', () => {
       asked.push(path);
       return answer;
     });
-    const calls = await Promise.all(Array.from({ length: 5 }, () => called(url, bearer)));
+    const calls = await Promise.all(Array.from({ length: 5 }, () => callWithToken(url, bearer)));
     idp.interfere(undefined);
     expect(calls.map(([status]) => status)).toEqual(Array(5).fill(503));
     expect(asked).toHaveLength(1);
-    await vi.waitFor(async () => expect((await called(url, bearer))[0]).toBe(200), { timeout: 10_000, interval: 200 });
+    await vi.waitFor(async () => expect((await callWithToken(url, bearer))[0]).toBe(200), {
+      timeout: 10_000,
+      interval: 200,
+    });
   });
 });
 
@@ -213,7 +216,7 @@ describe('introspection (RFC 7662)', () => {
   });
   afterAll(() => opaque.close());
 
-  const introspecting = (options: Partial<OAuth2IntrospectionOptions> = {}) =>
+  const introspectionScheme = (options: Partial<OAuth2IntrospectionOptions> = {}) =>
     new OAuth2({
       issuer: opaque.issuer,
       flows: { clientCredentials: { tokenUrl: `${opaque.issuer}/token`, scopes: { read: '' } } },
@@ -232,14 +235,14 @@ describe('introspection (RFC 7662)', () => {
   }
 
   it('our client with its credentials', async () => {
-    const url = await served(introspecting());
+    const url = await serveAgent(introspectionScheme());
     expect(await answerOf(url, { issuer: opaque.issuer })).toBe(`${opaque.issuer}#client|machine / machine / read`);
   });
 
   it('one question serves all calls with a token for a while', async () => {
     let questions = 0;
-    const url = await served(
-      introspecting({
+    const url = await serveAgent(
+      introspectionScheme({
         fetch: (address, init) => {
           if (address.endsWith('/introspection')) questions += 1;
           return fetch(address, init);
@@ -247,28 +250,30 @@ describe('introspection (RFC 7662)', () => {
       }),
     );
     const bearer = await opaqueToken();
-    const calls = await Promise.all(Array.from({ length: 8 }, () => called(url, bearer)));
-    calls.push(await called(url, bearer));
+    const calls = await Promise.all(Array.from({ length: 8 }, () => callWithToken(url, bearer)));
+    calls.push(await callWithToken(url, bearer));
     expect(calls.map(([status]) => status)).toEqual(Array(9).fill(200));
     expect(questions).toBe(1);
   });
 
   it('a revoked token is refused once it is forgotten', async () => {
-    const oauth = introspecting();
-    const url = await served(oauth);
+    const oauth = introspectionScheme();
+    const url = await serveAgent(oauth);
     const bearer = await opaqueToken();
-    expect((await called(url, bearer))[0]).toBe(200);
+    expect((await callWithToken(url, bearer))[0]).toBe(200);
     for (const issued of opaque.issued.splice(0)) await issued.destroy();
     oauth.revoke();
-    expect(await called(url, bearer)).toEqual([401, expect.stringContaining('error="invalid_token"')]);
+    expect(await callWithToken(url, bearer)).toEqual([401, expect.stringContaining('error="invalid_token"')]);
   });
 
   it('an unknown token is refused', async () => {
-    expect((await called(await served(introspecting()), 'unknown'))[0]).toBe(401);
+    expect((await callWithToken(await serveAgent(introspectionScheme()), 'unknown'))[0]).toBe(401);
   });
 
   it('an audience that the operator names must be in the answer', async () => {
-    expect((await called(await served(introspecting({ audience: AGENT })), await opaqueToken()))[0]).toBe(401);
+    expect(
+      (await callWithToken(await serveAgent(introspectionScheme({ audience: AGENT })), await opaqueToken()))[0],
+    ).toBe(401);
   });
 
   it.each<[string, Partial<OAuth2IntrospectionOptions>]>([
@@ -284,7 +289,7 @@ describe('introspection (RFC 7662)', () => {
     ],
     ['fails', { fetch: async () => new Response('{}', { status: 500 }) }],
   ])('if the authorization server %s, calls get 503 and not 401', async (_, options) => {
-    expect((await called(await served(introspecting(options)), await opaqueToken()))[0]).toBe(503);
+    expect((await callWithToken(await serveAgent(introspectionScheme(options)), await opaqueToken()))[0]).toBe(503);
   });
 
   it.each<[string, object]>([
@@ -301,7 +306,7 @@ describe('introspection (RFC 7662)', () => {
     ['a token without subject', { active: true }],
   ])('%s is refused', async (_, answer) => {
     const introspection = { clientId: 'agent', clientSecret: CLIENT_SECRET, endpoint: 'https://id.example/introspect' };
-    const url = await served(introspecting({ introspection, fetch: async () => Response.json(answer) }));
-    expect((await called(url, 'some-token'))[0]).toBe(401);
+    const url = await serveAgent(introspectionScheme({ introspection, fetch: async () => Response.json(answer) }));
+    expect((await callWithToken(url, 'some-token'))[0]).toBe(401);
   });
 });

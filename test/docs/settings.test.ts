@@ -62,7 +62,7 @@ describe('the reference of settings and limits', () => {
     expect(line).toBeDefined();
     const environment = { source: 'environment', values: { [variable]: 'true' } };
     const setting = FLAG_NAMES.find((name) => name === flag);
-    expect(setting && new Settings([], [environment]).setting(setting)?.source).toBe('environment');
+    expect(setting && new Settings([], [environment]).findSetting(setting)?.source).toBe('environment');
     if (initial !== undefined && form !== 'boolean') expect(line).toContain(`(default: ${initial})`);
   });
 

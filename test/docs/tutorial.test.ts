@@ -38,7 +38,7 @@ it('the tutorial can be followed literally', { timeout: 120_000 }, async () => {
         await call.shows(interruption);
         await startServer('node agent.mjs');
       }
-      reader.compare(step, await call.ended());
+      reader.compare(step, await call.waitForEnd());
     }
   }
 });
@@ -72,7 +72,7 @@ function start(command: string) {
       }
       return output;
     },
-    async ended(): Promise<string> {
+    async waitForEnd(): Promise<string> {
       const [code] = (await closed) as [number | null];
       expect(code, `${command}: ${errors}`).toBe(0);
       return output;

@@ -31,11 +31,14 @@ export class StepsServer implements AsyncDisposable {
 
   /** Waits until a path has received `count` requests. Resolves to the last of these. */
   async wait(path: string, count: number): Promise<Step> {
-    const found = () => this.steps.filter((step) => step.path === path);
-    await vi.waitFor(() => found().length >= count || Promise.reject(new Error(`${found().length} of ${count}`)), {
-      timeout: 30_000,
-    });
-    return found()[count - 1] as Step;
+    const findSteps = () => this.steps.filter((step) => step.path === path);
+    await vi.waitFor(
+      () => findSteps().length >= count || Promise.reject(new Error(`${findSteps().length} of ${count}`)),
+      {
+        timeout: 30_000,
+      },
+    );
+    return findSteps()[count - 1] as Step;
   }
 
   async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {

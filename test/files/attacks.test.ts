@@ -19,7 +19,7 @@ afterEach(async () => {
 
 const SCOPE = { agent: '/', tenant: '', owner: null };
 
-async function serving(files: Partial<FileTransferOptions> = {}, { path = folder(), clock = systemClock } = {}) {
+async function serveFiles(files: Partial<FileTransferOptions> = {}, { path = folder(), clock = systemClock } = {}) {
   const store = new DirectoryFileStore({ path, clock, ids: systemIds });
   const server = createA2AServer({ agent: async () => 'done', files: fileTransfer({ store, ...files }) });
   closers.push(() => server.close({ graceMs: 0 }));
@@ -57,7 +57,7 @@ describe('ids', () => {
     `${'A'.repeat(32)}`,
     `x${'0'.repeat(32)}`,
   ])('that are no ids name no file: %s', async (id) => {
-    const { raw } = await serving();
+    const { raw } = await serveFiles();
     for (const method of ['GET', 'HEAD', 'DELETE', 'PATCH'])
       expect(await raw(`${method} /a2a/files/${id} HTTP/1.1\r\n${HEAD}\r\n`)).toMatch(/^HTTP\/1\.1 40[045] /);
   });
@@ -74,7 +74,7 @@ describe('names', () => {
     ["attachment; filename*=UTF-8''%ff%fe", 'attachment'],
     ['attachment; filename=".."', 'attachment'],
   ])('are one safe name in an answer: %s', async (sent, shown) => {
-    const { post } = await serving();
+    const { post } = await serveFiles();
     const { url } = (await (await post('hello', { 'content-disposition': sent })).json()) as { url: string };
     const answer = await fetch(url);
     expect(answer.headers.get('content-disposition')).toBe(shown);
@@ -85,7 +85,7 @@ describe('names', () => {
 
 describe('headers', () => {
   it('with a thousand ranges get the file once', async () => {
-    const { post } = await serving();
+    const { post } = await serveFiles();
     const { url } = (await (await post(randomBytes(200_000))).json()) as { url: string };
     const range = `bytes=${Array.from({ length: 1000 }, (_, at) => `${at}-`).join(',')}`;
     const answer = await fetch(url, { headers: { range } });
@@ -93,7 +93,7 @@ describe('headers', () => {
   });
 
   it('with many digests or one without an end are refused', async () => {
-    const { post, raw, store } = await serving();
+    const { post, raw, store } = await serveFiles();
     const wrong = `sha-256=:${'A'.repeat(43)}=:`;
     expect((await post('hello', { 'content-digest': Array(50).fill(wrong).join(', ') })).status).toBe(400);
     expect((await post('hello', { 'content-digest': `sha-256=:${'A'.repeat(10_000)}` })).status).toBe(400);
@@ -105,7 +105,7 @@ describe('headers', () => {
   });
 
   it('that lie about the length leave nothing', async () => {
-    const { raw, store } = await serving();
+    const { raw, store } = await serveFiles();
     // The bytes beyond the length are no part of the file.
     const more = await raw(`POST /a2a/files HTTP/1.1\r\n${HEAD}Content-Length: 5\r\n\r\nhello and more`);
     expect(more).toMatch(/^HTTP\/1\.1 201 [\s\S]*"size": 5,/);
@@ -120,7 +120,7 @@ describe('headers', () => {
 
 describe('uploads', () => {
   it('that never end have a time, although bytes come', async () => {
-    const { origin, store } = await serving({ uploadMs: 300, idleMs: 10_000 });
+    const { origin, store } = await serveFiles({ uploadMs: 300, idleMs: 10_000 });
     const socket = connect(Number(new URL(origin).port), '127.0.0.1').on('error', () => {});
     socket.write(`POST /a2a/files HTTP/1.1\r\n${HEAD}Content-Length: 1000000\r\n\r\n`);
     const trickle = setInterval(() => socket.write('x'), 20);
@@ -133,7 +133,7 @@ describe('uploads', () => {
 
   it('of a hundred at a time do not pass the quota', async () => {
     const ownerBytes = 1_000_000;
-    const { post, store, path } = await serving({ ownerBytes });
+    const { post, store, path } = await serveFiles({ ownerBytes });
     const bytes = randomBytes(100_000);
     const statuses = await Promise.all(
       // Every second one does not tell its length.
@@ -152,7 +152,7 @@ describe('uploads', () => {
 });
 
 it('a file in chunks of one byte costs as much as a message in such chunks', { timeout: 60_000 }, async () => {
-  const { raw } = await serving();
+  const { raw } = await serveFiles();
   const text = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: 'x'.repeat(100_000) } });
   const body = `${Array.from(text, (character) => `1\r\n${character}\r\n`).join('')}0\r\n\r\n`;
   const cpuMs = async (path: string, status: number) => {
@@ -173,7 +173,7 @@ it('a file in chunks of one byte costs as much as a message in such chunks', { t
 it('a file that expires while it is read comes whole or breaks off', async () => {
   let aheadMs = 0;
   const clock = { ...systemClock, now: () => systemClock.now() + aheadMs };
-  const { origin, post, store } = await serving({ expiryMs: 60_000 }, { clock });
+  const { origin, post, store } = await serveFiles({ expiryMs: 60_000 }, { clock });
   const bytes = randomBytes(30_000_000);
   const { url } = (await (await post(bytes)).json()) as { url: string };
   const [answer] = await once(get(url), 'response');
@@ -195,7 +195,7 @@ describe.skipIf(SmallDisk.missing)('a full disk', () => {
   it('refuses files, and keeps what is there', async () => {
     const disk = SmallDisk.of(32);
     closers.push(() => disk[Symbol.dispose]());
-    const { post, store, origin } = await serving({}, { path: join(disk.path, 'files') });
+    const { post, store, origin } = await serveFiles({}, { path: join(disk.path, 'files') });
     const { url } = (await (await post('hello')).json()) as { url: string };
     const begun = await fetch(`${origin}/a2a/files`, { method: 'POST', headers: { 'upload-length': '2000000' } });
     const upload = begun.headers.get('location') ?? '';

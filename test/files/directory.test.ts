@@ -34,11 +34,11 @@ function namesBelow(path: string): string[] {
   return readdirSync(path, { recursive: true, encoding: 'utf8' }).sort();
 }
 
-const opened = async (clock: ManualClock) => ({
+const openStore = async (clock: ManualClock) => ({
   store: new DirectoryFileStore({ path: newFolder(), clock, ids: systemIds }),
 });
-fileStoreContract('a directory', opened);
-uploadStoreContract('a directory', opened);
+fileStoreContract('a directory', openStore);
+uploadStoreContract('a directory', openStore);
 
 it('files are there after a restart, with their quota, and only their owner reads them', async () => {
   const clock = new ManualClock();
@@ -95,7 +95,7 @@ it('a sweep leaves files of others in the directory alone', async () => {
 });
 
 /** Work that a test watches while it does other work. */
-function watched(work: Promise<unknown>) {
+function watchWork(work: Promise<unknown>) {
   let isOver = false;
   const over = work.finally(() => {
     isOver = true;
@@ -152,7 +152,7 @@ it('files that are put again while a sweep removes the expired ones stay', async
   const ids = Array.from({ length: 30 }, () => newId());
   const putAll = () => Promise.all(ids.map((id) => store.put(SCOPE, fileOf(['whole'], clock, { id }), LIMITS)));
   for (let time = 0; time < 3; time++) {
-    const { isOver, over } = watched(putAll());
+    const { isOver, over } = watchWork(putAll());
     while (!isOver()) await store.sweep();
     await over;
     for (const id of ids) expect(await textOf(await store.read(SCOPE, id))).toBe('whole');
@@ -193,12 +193,12 @@ it('bytes that cannot be removed cost their owner no quota', async () => {
     rmSync(join(path, bytes));
     mkdirSync(join(path, bytes));
   };
-  async function* broken() {
+  async function* yieldThenFail() {
     yield Buffer.alloc(9_000);
     replaceBytes();
     throw new Error('the sender left');
   }
-  await expect(store.put(SCOPE, fileOf(broken(), clock), limits)).rejects.toThrow('the sender left');
+  await expect(store.put(SCOPE, fileOf(yieldThenFail(), clock), limits)).rejects.toThrow('the sender left');
   rmSync(path, { recursive: true });
   const { id } = await store.put(SCOPE, fileOf(['x'.repeat(9_000)], clock), limits);
   replaceBytes();
@@ -335,7 +335,7 @@ describe('an upload that is not whole', () => {
 
   it('that becomes a file while a sweep looks at it keeps its bytes', async () => {
     const { path, store, ids, complete } = await wholeUploads();
-    const { isOver, over } = watched(complete());
+    const { isOver, over } = watchWork(complete());
     while (!isOver()) await store.sweep();
     await over;
     for (const id of ids) expect(await textOf(await store.read(SCOPE, id))).toBe('whole');
@@ -344,7 +344,7 @@ describe('an upload that is not whole', () => {
 
   it('counts for the quota at every moment at which it becomes a file', async () => {
     const { store, ids, complete } = await wholeUploads();
-    const { isOver, over } = watched(complete());
+    const { isOver, over } = watchWork(complete());
     while (!isOver()) expect((await store.usage(SCOPE)).bytes).toBe(ids.length * 4096);
     await over;
   });

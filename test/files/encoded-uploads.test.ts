@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-async function serving(files: Partial<FileTransferOptions> = {}) {
+async function serveFiles(files: Partial<FileTransferOptions> = {}) {
   const path = mkdtempSync(join(tmpdir(), 'parley-encoded-'));
   closers.push(() => rmSync(path, { recursive: true, force: true }));
   const store = new DirectoryFileStore({ path, clock: systemClock, ids: systemIds });
@@ -30,8 +30,8 @@ async function serving(files: Partial<FileTransferOptions> = {}) {
       duplex: 'half',
     } as RequestInit);
   /** Names of all files of the store. */
-  const kept = () => readdirSync(path, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
-  return { origin, send, kept };
+  const listFiles = () => readdirSync(path, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
+  return { origin, send, listFiles };
 }
 
 const sha256 = (bytes: Uint8Array) => `sha-256=:${createHash('sha256').update(bytes).digest('base64')}:`;
@@ -46,7 +46,7 @@ describe('an upload with a content coding', () => {
     ['several members', Buffer.concat([gzipSync('one '), gzipSync('two')]), Buffer.from('one two')],
     ['nothing', gzipSync(''), Buffer.alloc(0)],
   ])('is stored as its decoded bytes: %s', async (_name, encoded, decoded) => {
-    const { send, kept } = await serving();
+    const { send, listFiles } = await serveFiles();
     for (const headers of [gzip, { 'content-encoding': 'identity, X-GZIP' }]) {
       const sent = await send(encoded, { ...headers, 'content-digest': sha256(encoded) });
       expect([sent.status, await sent.clone().text()]).toEqual([201, expect.stringContaining('url')]);
@@ -56,11 +56,11 @@ describe('an upload with a content coding', () => {
       expect(read.headers.get('content-encoding')).toBeNull();
       expect(Buffer.from(await read.arrayBuffer()).equals(decoded)).toBe(true);
     }
-    expect(kept().length).toBeGreaterThan(0);
+    expect(listFiles().length).toBeGreaterThan(0);
   });
 
   it('passes as it is with identity', async () => {
-    const { send } = await serving();
+    const { send } = await serveFiles();
     for (const coding of ['identity', 'IDENTITY', ' , identity']) {
       const sent = await send(text, { 'content-encoding': coding });
       expect([sent.status, ((await sent.json()) as { size: number }).size]).toEqual([201, text.length]);
@@ -70,11 +70,11 @@ describe('an upload with a content coding', () => {
   it.each(['br', 'deflate', 'zstd', 'x-odd', 'gzip, gzip', 'gzip, br', '"gzip"'])(
     'of %s is refused with 415 and the list of what is taken, and leaves nothing',
     async (coding) => {
-      const { send, kept } = await serving();
+      const { send, listFiles } = await serveFiles();
       const answer = await send(brotliCompressSync(text), { 'content-encoding': coding });
       expect([answer.status, answer.headers.get('accept-encoding')]).toEqual([415, 'gzip, identity']);
       expect(await answer.json()).toMatchObject({ error: { code: 415, message: expect.stringContaining('gzip') } });
-      expect(kept()).toEqual([]);
+      expect(listFiles()).toEqual([]);
     },
   );
 
@@ -96,15 +96,15 @@ describe('an upload with a content coding', () => {
     ['of no bytes', Buffer.alloc(0), {}, /is no gzip/],
     ['with the digest of its decoded bytes', gzipSync(text), { 'content-digest': sha256(text) }, /SHA-256/],
   ])('%s is refused and leaves nothing', async (_name, body, headers, message) => {
-    const { send, kept } = await serving();
+    const { send, listFiles } = await serveFiles();
     const answer = await send(body, { ...gzip, ...headers });
     expect(answer.status).toBe(400);
     expect(((await answer.json()) as { error: { message: string } }).error.message).toMatch(message);
-    expect(kept()).toEqual([]);
+    expect(listFiles()).toEqual([]);
   });
 
   it('has the limit of a file before and after it is decoded', async () => {
-    const { send, kept } = await serving({ maxBytes: 100_000 });
+    const { send, listFiles } = await serveFiles({ maxBytes: 100_000 });
     const answers = [
       await send(gzipSync(Buffer.alloc(100_001)), gzip),
       await send(randomBytes(100_001), gzip),
@@ -118,12 +118,12 @@ describe('an upload with a content coding', () => {
       ),
     ];
     expect(answers.map(({ status }) => status)).toEqual([413, 413, 413, 413]);
-    expect(kept()).toEqual([]);
+    expect(listFiles()).toEqual([]);
     expect((await send(gzipSync(Buffer.alloc(100_000)), gzip)).status).toBe(201);
   });
 
   it('costs no memory beyond the limit, if it is a bomb', async () => {
-    const { send, kept } = await serving({ maxBytes: 1_048_576 });
+    const { send, listFiles } = await serveFiles({ maxBytes: 1_048_576 });
     // 200 KiB that would become 200 MiB.
     const bomb = gzipSync(Buffer.alloc(200 * 1_048_576));
     expect(bomb.length).toBeLessThan(524_288);
@@ -136,11 +136,11 @@ describe('an upload with a content coding', () => {
     clearInterval(look);
     expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(413));
     expect(most - before.rss).toBeLessThan(256 * 1_048_576);
-    expect(kept()).toEqual([]);
+    expect(listFiles()).toEqual([]);
   });
 
   it('in several requests takes no coding', async () => {
-    const { send, origin } = await serving();
+    const { send, origin } = await serveFiles();
     const begun = await send(new Uint8Array(), { 'upload-length': '10', 'tus-resumable': '1.0.0' });
     const url = begun.headers.get('location') ?? '';
     const append = (headers: Record<string, string>) =>

@@ -35,7 +35,9 @@ async function download(url: string): Promise<number> {
   return size;
 }
 
-async function timed<Result>(work: () => Promise<Result>): Promise<{ readonly ms: number; readonly result: Result }> {
+async function measureTime<Result>(
+  work: () => Promise<Result>,
+): Promise<{ readonly ms: number; readonly result: Result }> {
   const since = performance.now();
   const result = await work();
   return { ms: performance.now() - since, result };
@@ -65,11 +67,11 @@ it('a large file goes up and down within a bound of memory, at 60 % of the speed
     // The median of pairs, because other load of the machine slows both equally.
     const ratios: { readonly up: number; readonly down: number }[] = [];
     for (let round = 0; round < ROUNDS; round++) {
-      const bareUp = await timed(() => upload(bare));
-      const ourUp = await timed(() => upload(files));
+      const bareUp = await measureTime(() => upload(bare));
+      const ourUp = await measureTime(() => upload(files));
       const { url } = JSON.parse(ourUp.result) as { readonly url: string };
-      const bareDown = await timed(() => download(bare));
-      const ourDown = await timed(() => download(url));
+      const bareDown = await measureTime(() => download(bare));
+      const ourDown = await measureTime(() => download(url));
       await fetch(url, { method: 'DELETE' });
       ratios.push({ up: bareUp.ms / ourUp.ms, down: bareDown.ms / ourDown.ms });
     }

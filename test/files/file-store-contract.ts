@@ -92,7 +92,7 @@ export function fileStoreContract(name: string, open: OpenFileStore): void {
     });
 
     it('are copied: their sender uses its buffer again, or frees it', async () => {
-      async function* reused() {
+      async function* reuseBuffer() {
         const buffer = Buffer.allocUnsafeSlow(50_000);
         for (const letter of 'abcde') {
           buffer.fill(letter);
@@ -100,7 +100,7 @@ export function fileStoreContract(name: string, open: OpenFileStore): void {
         }
         buffer.buffer.transfer(0);
       }
-      const { id } = await store.put(SCOPE, fileOf(reused(), clock), LIMITS);
+      const { id } = await store.put(SCOPE, fileOf(reuseBuffer(), clock), LIMITS);
       const expected = [...'abcde'].map((letter) => letter.repeat(50_000)).join('');
       expect(await textOf(await store.read(SCOPE, id))).toBe(expected);
     });

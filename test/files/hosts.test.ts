@@ -52,11 +52,11 @@ function handler(): AgentHandler {
 function overHttp(base: string): Host {
   return async ({ method, path, headers = {}, body }) => {
     const answer = await fetch(`${base}${PREFIX}${path}`, { method, headers, ...(body && { body }) });
-    return answered(answer);
+    return readAnswer(answer);
   };
 }
 
-async function answered(answer: Response): Promise<Answered> {
+async function readAnswer(answer: Response): Promise<Answered> {
   const headers = Object.fromEntries(answer.headers);
   return { status: answer.status, headers, body: Buffer.from(await answer.arrayBuffer()) };
 }
@@ -97,7 +97,7 @@ async function fastifyHost(): Promise<Host> {
 
 function webHost(serve: (request: Request) => Response | Promise<Response>): Host {
   return async ({ method, path, headers = {}, body }) =>
-    answered(
+    readAnswer(
       await serve(new Request(`http://agents.example${PREFIX}${path}`, { method, headers, ...(body && { body }) })),
     );
 }

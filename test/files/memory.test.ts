@@ -25,7 +25,7 @@ it('memory has a bound for the files of all owners, and half of it for one', asy
   await put(CAROL, 50_000);
 });
 
-function uploading(storeBytes: number) {
+function startUploads(storeBytes: number) {
   const clock = new ManualClock();
   const store = new MemoryFileStore({ clock, storeBytes });
   let count = 0;
@@ -48,7 +48,7 @@ function uploading(storeBytes: number) {
 }
 
 it('the size of an upload counts for its owner, but only bytes that come take room in memory', async () => {
-  const { store, begin, append, put } = uploading(300_000);
+  const { store, begin, append, put } = startUploads(300_000);
   const ids = [await begin(SCOPE, 150_000), await begin(BOB, 150_000)];
   await expect(begin(SCOPE, 1)).rejects.toMatchObject(noRoom('ownerBytes'));
   // The first byte takes no room for the others.
@@ -59,7 +59,7 @@ it('the size of an upload counts for its owner, but only bytes that come take ro
 });
 
 it('an upload for whose bytes memory has no room keeps those that had, and goes on later', async () => {
-  const { store, begin, append, put } = uploading(200_000);
+  const { store, begin, append, put } = startUploads(200_000);
   const id = await begin(SCOPE, 90_000);
   const files = [await put(BOB, 90_000), await put(CAROL, 60_000)];
   await expect(append(SCOPE, id, 20_000, 20_000, 20_000)).rejects.toMatchObject(noRoom('storeBytes'));
@@ -72,7 +72,7 @@ it('an upload for whose bytes memory has no room keeps those that had, and goes 
 });
 
 it('single bytes take at most twice their room, which an upload gives back when it goes', async () => {
-  const { store, begin, append, put } = uploading(200_000);
+  const { store, begin, append, put } = startUploads(200_000);
   const id = await begin(SCOPE, 90_000);
   expect(await append(SCOPE, id, ...Array.from({ length: 30_000 }, () => 1))).toBe(30_000);
   await put(BOB, 100_000);
@@ -81,7 +81,7 @@ it('single bytes take at most twice their room, which an upload gives back when 
 });
 
 it('an upload that is removed while bytes come is gone, and takes no room', async () => {
-  const { store, begin, put } = uploading(200_000);
+  const { store, begin, put } = startUploads(200_000);
   const id = await begin(SCOPE, 90_000);
   async function* chunks() {
     yield new Uint8Array(10_000);
@@ -116,7 +116,7 @@ it('files and uploads that begin again after they expired give their room back',
 });
 
 it('an upload that becomes a file in the place of an expired one gives back the room of that one', async () => {
-  const { store, begin, append, put, clock } = uploading(200_000);
+  const { store, begin, append, put, clock } = startUploads(200_000);
   const id = await begin(SCOPE, 20_000);
   const old = { id, createdAt: clock.now(), expiresAt: clock.now() + 500 };
   await store.put(SCOPE, fileOf(['x'.repeat(30_000)], clock, old), DECLARED);

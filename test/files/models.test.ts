@@ -22,21 +22,21 @@ afterEach(async () => {
 /** An agent on a model that answers each message, and what the model has got with its last call, as JSON. */
 interface SeenAgent {
   readonly agent: AgentExecutor;
-  readonly seen: () => string;
+  readonly readPrompt: () => string;
 }
 
 function ofAiSdk(options: { readonly fileBytes?: number }): SeenAgent {
   const model = new MockLanguageModelV4({
     doStream: async () => step(text(['ok']), finish()),
   });
-  const seen = () => JSON.stringify(model.doStreamCalls.at(-1)?.prompt);
-  return { agent: streamTextAgent({ model, conversation: options }), seen };
+  const readPrompt = () => JSON.stringify(model.doStreamCalls.at(-1)?.prompt);
+  return { agent: streamTextAgent({ model, conversation: options }), readPrompt };
 }
 
 function ofOpenAi(options: { readonly fileBytes?: number }): SeenAgent {
   const model = new ScriptedModel([[assistantMessage('ok')], [assistantMessage('ok')], [assistantMessage('ok')]]);
-  const seen = () => JSON.stringify(model.lastCall?.request.input);
-  return { agent: openAIAgent({ agent: new Agent({ name: 'A', model }), ...options }), seen };
+  const readPrompt = () => JSON.stringify(model.lastCall?.request.input);
+  return { agent: openAIAgent({ agent: new Agent({ name: 'A', model }), ...options }), readPrompt };
 }
 
 function ofLangGraph(options: { readonly fileBytes?: number }): SeenAgent {
@@ -49,10 +49,10 @@ function ofLangGraph(options: { readonly fileBytes?: number }): SeenAgent {
     .addEdge(START, 'model')
     .addEdge('model', END)
     .compile();
-  return { agent: langGraphAgent({ graph, ...options }), seen: () => JSON.stringify(last) };
+  return { agent: langGraphAgent({ graph, ...options }), readPrompt: () => JSON.stringify(last) };
 }
 
-async function serving(agent: AgentExecutor) {
+async function serveAgent(agent: AgentExecutor) {
   const server = createA2AServer({ agent, files: fileTransfer({ store: memoryFileStore(), inlineBytes: 100 }) });
   closers.push(() => server.close({ graceMs: 0 }));
   const { url } = await server.listen(0);
@@ -71,15 +71,15 @@ describe.each([
   ['LangGraph', ofLangGraph],
 ])('a model of %s', (_, make) => {
   it('gets a large raw part as bytes, also in later turns', async () => {
-    const { agent, seen } = make({});
-    const { client } = await serving(agent);
+    const { agent, readPrompt } = make({});
+    const { client } = await serveAgent(agent);
     const first = await client.sendMessage({ message: { parts: [{ raw: bytes, filename: 'a.txt', mediaType }] } });
     if (first.task === undefined) throw new Error('no task');
-    expect(seen()).toContain(bytes);
+    expect(readPrompt()).toContain(bytes);
     const { contextId = '' } = first.task;
     await client.sendMessage({ message: { contextId, parts: [{ text: 'And now?' }] } });
-    expect(seen()).toContain('And now?');
-    expect(seen()).toContain(bytes);
+    expect(readPrompt()).toContain('And now?');
+    expect(readPrompt()).toContain(bytes);
   });
 
   it('gets an uploaded file as bytes, and the url of a file that does not fit', async () => {
@@ -87,20 +87,20 @@ describe.each([
       [content.length, true],
       [content.length - 1, false],
     ] as const) {
-      const { agent, seen } = make({ fileBytes });
-      const { client } = await serving(agent);
+      const { agent, readPrompt } = make({ fileBytes });
+      const { client } = await serveAgent(agent);
       const raw = { raw: bytes, filename: 'a.txt', mediaType };
       await client.sendMessage({ message: { parts: [{ text: 'Look' }, raw] } });
-      expect(seen().includes(bytes)).toBe(isRead);
-      expect(/\/files\/[0-9a-f]{32}/.test(seen())).toBe(!isRead);
+      expect(readPrompt().includes(bytes)).toBe(isRead);
+      expect(/\/files\/[0-9a-f]{32}/.test(readPrompt())).toBe(!isRead);
     }
   });
 
   it('gets the urls of other servers, which nobody fetches', async () => {
-    const { agent, seen } = make({});
-    const { client } = await serving(agent);
+    const { agent, readPrompt } = make({});
+    const { client } = await serveAgent(agent);
     const url = 'http://127.0.0.1:9/a2a/files/00000000000000000000000000000000';
     await client.sendMessage({ message: { parts: [{ text: 'Look' }, { url, mediaType }] } });
-    expect(seen()).toContain(url);
+    expect(readPrompt()).toContain(url);
   });
 });

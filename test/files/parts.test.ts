@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 
 /** An agent on a server with files, and clients with and without the extension. */
-async function serving(execute: AgentExecutor['execute'], files: Partial<FileTransferOptions> = {}) {
+async function serveAgent(execute: AgentExecutor['execute'], files: Partial<FileTransferOptions> = {}) {
   const store = memoryFileStore();
   const server = createA2AServer({
     agent: { execute },
@@ -47,14 +47,17 @@ async function serving(execute: AgentExecutor['execute'], files: Partial<FileTra
 
 const large = Buffer.from('large '.repeat(100)).toString('base64');
 const small = Buffer.from('small').toString('base64');
-const sent = (parts: readonly Part[], messageId: string = crypto.randomUUID()): { readonly message: Message } => ({
+const sendParams = (
+  parts: readonly Part[],
+  messageId: string = crypto.randomUUID(),
+): { readonly message: Message } => ({
   message: { messageId, role: 'ROLE_USER', parts },
 });
 
 describe('raw parts of a message', () => {
   it('become files above a size, which the agent reads', async () => {
     let seen: readonly Part[] = [];
-    const { call } = await serving(async (context, events) => {
+    const { call } = await serveAgent(async (context, events) => {
       seen = context.message.parts;
       const texts: string[] = [];
       for (const part of seen) {
@@ -69,7 +72,7 @@ describe('raw parts of a message', () => {
       { raw: large, filename: '../a.txt', mediaType: 'text/plain' },
       { raw: small, filename: 'b.txt', mediaType: 'text/plain' },
     ];
-    const { result } = await call('SendMessage', sent(parts));
+    const { result } = await call('SendMessage', sendParams(parts));
     expect(seen[0]).toEqual({
       url: expect.stringMatching(/\/a2a\/files\/[0-9a-f]{32}$/),
       filename: 'a.txt',
@@ -85,28 +88,28 @@ describe('raw parts of a message', () => {
   });
 
   it('are refused if their bytes do not fit their type', async () => {
-    const { call, store } = await serving(async (_context, events) => void (await events.complete()));
+    const { call, store } = await serveAgent(async (_context, events) => void (await events.complete()));
     const page = Buffer.from(`<!DOCTYPE html>${' '.repeat(200)}`).toString('base64');
-    const { error } = await call('SendMessage', sent([{ raw: page, mediaType: 'image/png' }]));
+    const { error } = await call('SendMessage', sendParams([{ raw: page, mediaType: 'image/png' }]));
     expect(error?.message).toContain('not of the declared type');
     expect(await store.usage({ agent: '/', owner: null })).toEqual({ files: 0, bytes: 0 });
   });
 
   it('of a refused message leave no file, on every way of sending', async () => {
-    const { store, call, client } = await serving((_, events) => events.complete('ok'), { ownerBytes: 9_000 });
+    const { store, call, client } = await serveAgent((_, events) => events.complete('ok'), { ownerBytes: 9_000 });
     const usage = () => store.usage({ agent: '/', owner: null });
-    const refused = sent([{ raw: large, mediaType: 'text/plain' }]);
+    const refused = sendParams([{ raw: large, mediaType: 'text/plain' }]);
     const about = { message: { ...refused.message, taskId: '00000000-0000-7000-8000-000000000000' } };
     for (let at = 0; at < 3; at += 1) {
       expect((await call('SendMessage', about)).error).toMatchObject({ message: expect.stringContaining('found') });
       await expect(client.sendStreamingMessage(about).next()).rejects.toMatchObject({ code: 'TASK_NOT_FOUND' });
     }
     expect(await usage()).toMatchObject({ bytes: 0, files: 0 });
-    const { result } = await call('SendMessage', sent([{ raw: large, mediaType: 'text/plain' }]));
+    const { result } = await call('SendMessage', sendParams([{ raw: large, mediaType: 'text/plain' }]));
     expect(result?.task?.status.state).toBe('TASK_STATE_COMPLETED');
     expect(await usage()).toMatchObject({ files: 1 });
     // The second of two files has no room.
-    const two = sent([{ raw: large }, { raw: Buffer.alloc(900).toString('base64') }]);
+    const two = sendParams([{ raw: large }, { raw: Buffer.alloc(900).toString('base64') }]);
     expect((await call('SendMessage', two)).error).toBeDefined();
     expect(await usage()).toMatchObject({ files: 1 });
   });
@@ -128,7 +131,7 @@ describe('raw parts of a message', () => {
       logger: silentLogger,
     });
     const scope = { agent: '/', tenant: '', owner: null };
-    const { message } = sent([{ raw: large }]);
+    const { message } = sendParams([{ raw: large }]);
     const [refused, accepted] = await Promise.all([files.store(scope, message), files.store(scope, message)]);
     await refused.end(new A2AError('RESOURCE_EXHAUSTED', 'Too many'));
     await accepted.end();
@@ -139,8 +142,8 @@ describe('raw parts of a message', () => {
   });
 
   it('of a message that is sent again are the same files', async () => {
-    const { call, store } = await serving(async (_context, events) => void (await events.complete()));
-    const message = sent([{ raw: large }], 'same');
+    const { call, store } = await serveAgent(async (_context, events) => void (await events.complete()));
+    const message = sendParams([{ raw: large }], 'same');
     await call('SendMessage', message);
     await call('SendMessage', message);
     expect(await store.usage({ agent: '/', owner: null })).toMatchObject({ files: 1 });
@@ -149,12 +152,12 @@ describe('raw parts of a message', () => {
 
 describe('raw parts of an agent', () => {
   it('become files above a size, in their order, for clients that take urls', async () => {
-    const { call, client } = await serving((_context, events) => {
+    const { call, client } = await serveAgent((_context, events) => {
       void events.artifact({ raw: large, filename: 'one.txt', mediaType: 'text/plain' }, { artifactId: 'a' });
       void events.append('a', 'after');
       void events.complete();
     });
-    const { result } = await call('SendMessage', sent([{ text: 'go' }]), FILES_EXTENSION);
+    const { result } = await call('SendMessage', sendParams([{ text: 'go' }]), FILES_EXTENSION);
     expect(result?.task?.artifacts?.[0]?.parts).toEqual([
       { url: expect.stringMatching(/\/a2a\/files\/[0-9a-f]{32}$/), filename: 'one.txt', mediaType: 'text/plain' },
       { text: 'after' },
@@ -163,27 +166,27 @@ describe('raw parts of an agent', () => {
     const down = await fetch(part && part.url !== undefined ? part.url : '');
     expect(await down.text()).toBe('large '.repeat(100));
     const seen: Part[] = [];
-    for await (const event of client.sendStreamingMessage(sent([{ text: 'go' }]))) {
+    for await (const event of client.sendStreamingMessage(sendParams([{ text: 'go' }]))) {
       if (event.artifactUpdate !== undefined) seen.push(...event.artifactUpdate.artifact.parts);
     }
     expect(seen).toEqual([{ raw: large, filename: 'one.txt', mediaType: 'text/plain' }, { text: 'after' }]);
   });
 
   it('fail the task if they cannot be stored', async () => {
-    const { call } = await serving(
+    const { call } = await serveAgent(
       (_context, events) => {
         void events.artifact({ raw: large });
       },
       { ownerBytes: 10 },
     );
-    const { result } = await call('SendMessage', sent([{ text: 'go' }]));
+    const { result } = await call('SendMessage', sendParams([{ text: 'go' }]));
     expect(result?.task?.status.state).toBe('TASK_STATE_FAILED');
   });
 });
 
 describe('the files of a turn', () => {
   it('are written as streams, and stay urls beyond the bytes for one answer', async () => {
-    const { call } = await serving(
+    const { call } = await serveAgent(
       async (context, events) => {
         async function* rows() {
           for (let at = 0; at < 100; at++) yield new TextEncoder().encode(`row ${at}\n`);
@@ -193,7 +196,7 @@ describe('the files of a turn', () => {
       },
       { handedBytes: 100 },
     );
-    const { result } = await call('SendMessage', sent([{ text: 'go' }]));
+    const { result } = await call('SendMessage', sendParams([{ text: 'go' }]));
     const [part] = result?.task?.artifacts?.[0]?.parts ?? [];
     expect(part).toEqual({ url: expect.any(String), filename: 'rows.csv', mediaType: 'text/csv' });
     expect((await (await fetch(part && part.url !== undefined ? part.url : '')).text()).split('\n')).toHaveLength(101);
@@ -202,7 +205,7 @@ describe('the files of a turn', () => {
   it('are never fetched from elsewhere', async () => {
     let fetched = 0;
     const id = 'a'.repeat(32);
-    const { call, url } = await serving(async (context, events) => {
+    const { call, url } = await serveAgent(async (context, events) => {
       const problems: string[] = [];
       for (const part of context.message.parts) {
         await context.files.open(part).catch((error: Error) => {
@@ -232,7 +235,7 @@ describe('the files of a turn', () => {
       { url: 'not a url' },
       { text: 'no file' },
     ];
-    const { result } = await call('SendMessage', sent(parts));
+    const { result } = await call('SendMessage', sendParams(parts));
     const [text] = result?.task?.status.message?.parts ?? [];
     expect(text).toEqual({ text: Array(7).fill('InvalidParamsError').join() });
     expect(fetched).toBe(0);
@@ -265,7 +268,7 @@ describe('inline', () => {
   it('gives the bytes of own files that fit, and leaves all other parts as they are', async () => {
     let inlined: readonly Part[] = [];
     const others: Part[] = [{ text: 'hello' }, { url: 'https://elsewhere.example/a.txt' }, { raw: small }];
-    const { call } = await serving(async (context, events) => {
+    const { call } = await serveAgent(async (context, events) => {
       const first = await context.files.write('12345', { filename: 'a.txt', mediaType: 'text/plain' });
       const second = await context.files.write('1234567890');
       const third = await context.files.write('67890');
@@ -275,7 +278,7 @@ describe('inline', () => {
       expect(inlined.slice(-3, -2)).toEqual([second]);
       await events.complete();
     });
-    await call('SendMessage', sent([{ text: 'Go' }]));
+    await call('SendMessage', sendParams([{ text: 'Go' }]));
     const raw = (text: string) => Buffer.from(text).toString('base64');
     expect(inlined).toMatchObject([
       { raw: raw('12345'), filename: 'a.txt', mediaType: 'text/plain' },

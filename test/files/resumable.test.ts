@@ -36,7 +36,7 @@ function newFolder(): string {
 }
 
 /** A server with files in a directory. */
-async function serving(files: Partial<FileTransferOptions> = {}, told?: string, port = 0) {
+async function serveFiles(files: Partial<FileTransferOptions> = {}, told?: string, port = 0) {
   const store = files.store ?? new DirectoryFileStore({ path: newFolder(), clock: systemClock, ids: systemIds });
   const server = createA2AServer({
     agent: async () => 'done',
@@ -49,7 +49,7 @@ async function serving(files: Partial<FileTransferOptions> = {}, told?: string, 
 }
 
 /** Begins an upload, and resolves to its url. */
-async function begun(files: string, size: number, headers: Record<string, string> = {}): Promise<string> {
+async function beginUpload(files: string, size: number, headers: Record<string, string> = {}): Promise<string> {
   const answer = await fetch(files, { method: 'POST', headers: { 'upload-length': String(size), ...headers } });
   expect([answer.status, await answer.text()]).toEqual([201, '']);
   return answer.headers.get('location') ?? '';
@@ -66,7 +66,7 @@ async function offsetOf(url: string): Promise<number> {
 }
 
 /** Sends a beginning of a request with bytes, and leaves it open. */
-function beginning(url: string, offset: number, size: number, bytes: Uint8Array): ClientRequest {
+function startPatch(url: string, offset: number, size: number, bytes: Uint8Array): ClientRequest {
   const headers = { ...OFFSET_TYPE, 'upload-offset': offset, 'content-length': size };
   const call = request(url, { method: 'PATCH', headers }).on('error', () => {});
   call.write(bytes);
@@ -75,7 +75,11 @@ function beginning(url: string, offset: number, size: number, bytes: Uint8Array)
 }
 
 /** Waits until an upload has so many bytes. A HEAD would end the request that sends them. */
-async function arrived(store: Awaited<ReturnType<typeof serving>>['store'], url: string, bytes: number): Promise<void> {
+async function waitForBytes(
+  store: Awaited<ReturnType<typeof serveFiles>>['store'],
+  url: string,
+  bytes: number,
+): Promise<void> {
   while (((await store.uploads?.find(SCOPE, url.slice(-32)))?.offset ?? 0) < bytes)
     await new Promise((resolve) => setImmediate(resolve));
 }
@@ -84,8 +88,8 @@ const content = randomBytes(700_000);
 
 describe('an upload in several requests', () => {
   it('becomes a file at its own url', async () => {
-    const { files } = await serving();
-    const url = await begun(files, content.length, {
+    const { files } = await serveFiles();
+    const url = await beginUpload(files, content.length, {
       'tus-resumable': '1.0.0',
       'upload-metadata': metadata('../a "b".bin', 'application/x-thing'),
       'repr-digest': digestField(content),
@@ -120,8 +124,8 @@ describe('an upload in several requests', () => {
   });
 
   it('becomes a file of a store in memory too', async () => {
-    const { files } = await serving({ store: memoryFileStore() });
-    const url = await begun(files, content.length);
+    const { files } = await serveFiles({ store: memoryFileStore() });
+    const url = await beginUpload(files, content.length);
     expect((await append(url, 0, content.subarray(0, 300_000))).status).toBe(204);
     expect(await offsetOf(url)).toBe(300_000);
     expect((await append(url, 300_000, content.subarray(300_000))).status).toBe(200);
@@ -129,7 +133,7 @@ describe('an upload in several requests', () => {
   });
 
   it('is declared in the card, and found by OPTIONS', async () => {
-    const { base, files } = await serving({ maxBytes: 1234 });
+    const { base, files } = await serveFiles({ maxBytes: 1234 });
     const card = await (await fetch(`${base}/.well-known/agent-card.json`)).text();
     expect(card).toContain('"resumable":"1.0.0"');
     const options = await fetch(files, { method: 'OPTIONS' });
@@ -137,16 +141,16 @@ describe('an upload in several requests', () => {
   });
 
   it('may be empty', async () => {
-    const { files } = await serving();
-    const url = await begun(files, 0);
+    const { files } = await serveFiles();
+    const url = await beginUpload(files, 0);
     expect(await (await fetch(url)).text()).toBe('');
   });
 
   it('keeps what came before a cut', async () => {
-    const { files, store } = await serving();
-    const url = await begun(files, content.length);
-    const call = beginning(url, 0, content.length, content.subarray(0, 400_000));
-    await arrived(store, url, 262_144);
+    const { files, store } = await serveFiles();
+    const url = await beginUpload(files, content.length);
+    const call = startPatch(url, 0, content.length, content.subarray(0, 400_000));
+    await waitForBytes(store, url, 262_144);
     call.destroy();
     while ((await offsetOf(url)) < 400_000);
     expect((await append(url, 400_000, content.subarray(400_000))).status).toBe(200);
@@ -154,10 +158,10 @@ describe('an upload in several requests', () => {
   });
 
   it('goes on while the server still waits for a peer that has left', async () => {
-    const { files, store } = await serving();
-    const url = await begun(files, content.length);
-    const stuck = beginning(url, 0, content.length, content.subarray(0, 400_000));
-    await arrived(store, url, 262_144);
+    const { files, store } = await serveFiles();
+    const url = await beginUpload(files, content.length);
+    const stuck = startPatch(url, 0, content.length, content.subarray(0, 400_000));
+    await waitForBytes(store, url, 262_144);
     const answered = once(stuck, 'response');
     const offset = await offsetOf(url);
     expect((await append(url, offset, content.subarray(offset))).status).toBe(200);
@@ -166,8 +170,8 @@ describe('an upload in several requests', () => {
   });
 
   it('takes each byte once, whatever requests come at the same time', async () => {
-    const { files } = await serving();
-    const url = await begun(files, content.length);
+    const { files } = await serveFiles();
+    const url = await beginUpload(files, content.length);
     await Promise.all(Array.from({ length: 8 }, () => append(url, 0, content).catch(() => {})));
     // Some of the requests may still wait for their turn at the server.
     for (let offset = 0; offset < content.length; offset = await offsetOf(url))
@@ -184,10 +188,10 @@ describe('an upload in several requests', () => {
       return { child, files };
     };
     const first = await start();
-    const url = await begun(first.files, content.length, { 'upload-metadata': metadata('a.bin', 'x/y') });
-    beginning(url, 0, content.length, content.subarray(0, 400_000));
+    const url = await beginUpload(first.files, content.length, { 'upload-metadata': metadata('a.bin', 'x/y') });
+    startPatch(url, 0, content.length, content.subarray(0, 400_000));
     const reader = new DirectoryFileStore({ path: folder, clock: systemClock, ids: systemIds });
-    await arrived(reader, url, 262_144);
+    await waitForBytes(reader, url, 262_144);
     const exited = once(first.child, 'exit');
     first.child.kill('SIGKILL');
     await exited;
@@ -208,8 +212,8 @@ describe('an upload in several requests is refused', () => {
     ['with another type', 0, 'x', { 'content-type': 'text/plain' }, 415],
     ['in another version', 0, 'x', { 'tus-resumable': '0.2.2' }, 412],
   ])('%s, and stays', async (_, offset, body, headers, status) => {
-    const { files } = await serving();
-    const url = await begun(files, 10);
+    const { files } = await serveFiles();
+    const url = await beginUpload(files, 10);
     expect((await append(url, offset, body, headers as Record<string, string>)).status).toBe(status);
     expect((await append(url, await offsetOf(url), '0123456789')).status).toBe(200);
   });
@@ -218,15 +222,15 @@ describe('an upload in several requests is refused', () => {
     ['with a wrong digest', { 'repr-digest': digestField(Buffer.from('other')) }, 400],
     ['with bytes of another type', { 'upload-metadata': metadata('a.png', 'image/png') }, 415],
   ])('at its end %s, and is gone', async (_, headers, status) => {
-    const { files, store } = await serving();
-    const url = await begun(files, 10, headers);
+    const { files, store } = await serveFiles();
+    const url = await beginUpload(files, 10, headers);
     expect((await append(url, 0, '0123456789')).status).toBe(status);
     expect((await append(url, 10, '')).status).toBe(404);
     expect(await store.usage(SCOPE)).toEqual({ files: 0, bytes: 0 });
   });
 
   it('without a size, with bytes, and beyond the limits', async () => {
-    const { files } = await serving({ maxBytes: 100_000, ownerBytes: 150_000 });
+    const { files } = await serveFiles({ maxBytes: 100_000, ownerBytes: 150_000 });
     const post = async (headers: Record<string, string>, body?: string) =>
       (await fetch(files, { method: 'POST', headers, ...(body !== undefined && { body }) })).status;
     expect(await post({ 'tus-resumable': '1.0.0' })).toBe(400);
@@ -234,16 +238,16 @@ describe('an upload in several requests is refused', () => {
     expect(await post({ 'upload-length': '9' }, 'bytes')).toBe(400);
     expect(await post({ 'upload-length': '9', 'upload-metadata': 'filetype PGE+' })).toBe(400);
     expect(await post({ 'upload-length': '100001' })).toBe(413);
-    const url = await begun(files, 100_000);
+    const url = await beginUpload(files, 100_000);
     expect(await post({ 'upload-length': '100000' })).toBe(429);
     expect(await post({}, 'x'.repeat(60_000))).toBe(429);
     expect((await fetch(url, { method: 'DELETE' })).status).toBe(204);
     expect((await fetch(url, { method: 'HEAD' })).status).toBe(404);
-    await begun(files, 100_000);
+    await beginUpload(files, 100_000);
   });
 
   it('by a store that takes none', async () => {
-    const { files } = await serving({ store: withoutUploads(memoryFileStore()) });
+    const { files } = await serveFiles({ store: withoutUploads(memoryFileStore()) });
     const answer = await fetch(files, { method: 'POST', headers: { 'upload-length': '9' } });
     expect([answer.status, await answer.text()]).toEqual([501, expect.stringContaining('in one request')]);
   });
@@ -258,7 +262,7 @@ describe('our client', () => {
   ])('goes on with its upload if %s', async (_, cut, cuts) => {
     const port = await freePort();
     await using proxy = await CuttingProxy.open(port, cut);
-    const { base, files } = await serving({}, proxy.url, port);
+    const { base, files } = await serveFiles({}, proxy.url, port);
     const card = await (await fetch(`${base}/.well-known/agent-card.json`)).json();
     const bytes: number[] = [];
     const stored = await uploadFile(await connect(card as AgentCard), new Blob([large], { type: 'x/y' }), {
@@ -275,9 +279,9 @@ describe('our client', () => {
   });
 
   it('goes on with an upload of an earlier process, and takes none of another size or server', async () => {
-    const { base, files } = await serving();
+    const { base, files } = await serveFiles();
     const card = (await (await fetch(`${base}/.well-known/agent-card.json`)).json()) as AgentCard;
-    const earlier = await begun(files, large.length, { 'upload-metadata': metadata('a.bin', 'x/y') });
+    const earlier = await beginUpload(files, large.length, { 'upload-metadata': metadata('a.bin', 'x/y') });
     await append(earlier, 0, large.subarray(0, 9_000_000));
     const upload = async (from: string, told: string[] = []) => {
       const bytes: number[] = [];
@@ -290,7 +294,11 @@ describe('our client', () => {
     expect([went.file.url, went.told, went.first > 9_000_000]).toEqual([earlier, [], true]);
     // Its last answer may have been lost.
     expect((await upload(earlier)).file.url).toBe(earlier);
-    const gone = [`${files}/${'0'.repeat(32)}`, await begun(files, 9), `${(await serving()).files}/${'0'.repeat(32)}`];
+    const gone = [
+      `${files}/${'0'.repeat(32)}`,
+      await beginUpload(files, 9),
+      `${(await serveFiles()).files}/${'0'.repeat(32)}`,
+    ];
     for (const from of gone) {
       const { file, told } = await upload(from);
       expect(told).toEqual([file.url]);

@@ -17,7 +17,7 @@ afterEach(async () => {
 });
 
 /** A server with files, and a call of its endpoint for files. */
-async function serving(files: Partial<FileTransferOptions> = {}, options: Partial<A2AServerOptions> = {}) {
+async function serveFiles(files: Partial<FileTransferOptions> = {}, options: Partial<A2AServerOptions> = {}) {
   const store: FileStore = files.store ?? memoryFileStore();
   const server = createA2AServer({
     agent: async () => 'done',
@@ -37,7 +37,7 @@ const SCOPE = { agent: '/', tenant: '', owner: null };
 
 describe('a file', () => {
   it('goes up and comes down', async () => {
-    const { post } = await serving();
+    const { post } = await serveFiles();
     const bytes = randomBytes(300_000);
     const up = await post(bytes, {
       'content-type': 'application/octet-stream',
@@ -74,14 +74,14 @@ describe('a file', () => {
   });
 
   it('may come without a length', async () => {
-    const { post } = await serving();
+    const { post } = await serveFiles();
     const stream = new Blob(['one ', 'two']).stream();
     const up = await post(stream, { 'content-type': 'text/plain' });
     expect(await up.json()).toMatchObject({ size: 7, mediaType: 'text/plain' });
   });
 
   it('is declared in the card', async () => {
-    const { url } = await serving({ maxBytes: 1234 });
+    const { url } = await serveFiles({ maxBytes: 1234 });
     const card = (await (await fetch(`${url}/.well-known/agent-card.json`)).json()) as {
       capabilities: { extensions: readonly { uri: string }[] };
     };
@@ -94,7 +94,7 @@ describe('a file', () => {
 
 describe('a download', () => {
   it('has ranges, and conditions', async () => {
-    const { post } = await serving();
+    const { post } = await serveFiles();
     const { url } = (await (await post('0123456789')).json()) as { url: string };
     const get = async (headers: Record<string, string>) => {
       const answer = await fetch(url, { headers });
@@ -129,13 +129,13 @@ describe('an upload is refused, and nothing is left,', () => {
     ['an SVG as an image', ' \n<!-- a --><svg onload="x">', { 'content-type': 'image/jpeg' }, 415],
     ['a type that is no type', 'hello', { 'content-type': 'x;y' }, 400],
   ])('for %s', async (_, body, headers, status) => {
-    const { post, store } = await serving({ maxBytes: 1000 });
+    const { post, store } = await serveFiles({ maxBytes: 1000 });
     const answer = await post(body, headers as Record<string, string>);
     expect([answer.status, await store.usage(SCOPE)]).toEqual([status, { files: 0, bytes: 0 }]);
   });
 
   it('for fewer bytes than its length', async () => {
-    const { url, store } = await serving();
+    const { url, store } = await serveFiles();
     const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1' });
     const ended = new Promise((resolve) => socket.on('close', resolve).on('error', () => {}));
     socket.write('POST /a2a/files HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n\r\nhello');
@@ -146,7 +146,7 @@ describe('an upload is refused, and nothing is left,', () => {
   });
 
   it('for a pause that is too long', async () => {
-    const { url, store } = await serving({ idleMs: 50 });
+    const { url, store } = await serveFiles({ idleMs: 50 });
     const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1' });
     socket.on('error', () => {});
     socket.write('POST /a2a/files HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000000\r\n\r\nhello');
@@ -157,13 +157,13 @@ describe('an upload is refused, and nothing is left,', () => {
   });
 
   it('for the quota of its owner', async () => {
-    const { post } = await serving({ ownerBytes: 10_000 });
+    const { post } = await serveFiles({ ownerBytes: 10_000 });
     expect((await post('x'.repeat(8_000))).status).toBe(201);
     expect((await post('x'.repeat(8_000))).status).toBe(429);
   });
 
   it('for a page of another origin', async () => {
-    const { post } = await serving();
+    const { post } = await serveFiles();
     const headers = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
     expect((await post('hello', headers)).status).toBe(403);
   });
@@ -177,7 +177,7 @@ describe('what a browser could run', () => {
     ['text/javascript', 'alert(1)'],
     ['application/xhtml+xml', '<html xmlns="x"/>'],
   ])('is served as bytes: %s', async (type, body) => {
-    const { post } = await serving();
+    const { post } = await serveFiles();
     const { url } = (await (await post(body, { 'content-type': type })).json()) as { url: string };
     const answer = await fetch(url);
     expect(answer.headers.get('content-type')).toBe('application/octet-stream');
@@ -195,7 +195,7 @@ describe('the files of a caller', () => {
   const as = (name: string, at: number) => ({ authorization: `Bearer ${name}-token-with-enough-length-000${at}` });
 
   it('need a credential, and are not those of others', async () => {
-    const { post } = await serving({}, { authenticator });
+    const { post } = await serveFiles({}, { authenticator });
     expect((await post('x')).status).toBe(401);
     const { url } = (await (await post('of ada', as('ada', 1))).json()) as { url: string };
     expect((await fetch(url)).status).toBe(401);
@@ -205,7 +205,7 @@ describe('the files of a caller', () => {
   });
 
   it('are those of a tenant that is granted', async () => {
-    const { post } = await serving({}, { authenticator, tenants } as Partial<A2AServerOptions>);
+    const { post } = await serveFiles({}, { authenticator, tenants } as Partial<A2AServerOptions>);
     const { url } = (await (await post('in north', as('ada', 1), '?tenant=north')).json()) as { url: string };
     expect(url).toMatch(/\?tenant=north$/);
     expect(await (await fetch(url, { headers: as('ada', 1) })).text()).toBe('in north');

@@ -58,7 +58,7 @@ export function uploadStoreContract(name: string, open: OpenFileStore, size = 70
           return { mediaType: 'x/y', digest: hash.digest('base64') };
         },
       });
-    const stored = async (id: string) => {
+    const readStored = async (id: string) => {
       const chunks: Uint8Array[] = [];
       for await (const chunk of (await store.read(SCOPE, id))?.chunks ?? []) chunks.push(new Uint8Array(chunk));
       return Buffer.concat(chunks);
@@ -80,7 +80,7 @@ export function uploadStoreContract(name: string, open: OpenFileStore, size = 70
         expect(await store.head(SCOPE, id)).toBeUndefined();
       }
       expect(await complete(id)).toMatchObject({ id, size, ...facts });
-      expect((await stored(id)).equals(content)).toBe(true);
+      expect((await readStored(id)).equals(content)).toBe(true);
       expect(await uploads.find(SCOPE, id)).toBeUndefined();
       expect(await complete(id)).toBeUndefined();
       expect(await store.usage(SCOPE)).toEqual({ files: 1, bytes: size });
@@ -90,7 +90,7 @@ export function uploadStoreContract(name: string, open: OpenFileStore, size = 70
       const upload = newUpload({ size: 0 });
       await uploads.begin(SCOPE, upload, LIMITS);
       expect(await complete(upload.id)).toMatchObject({ size: 0 });
-      expect(await stored(upload.id)).toHaveLength(0);
+      expect(await readStored(upload.id)).toHaveLength(0);
     });
 
     it('keep what came before a cut', async () => {
@@ -102,7 +102,7 @@ export function uploadStoreContract(name: string, open: OpenFileStore, size = 70
       expect(offset).toBeGreaterThanOrEqual(half);
       await send(id, offset);
       expect(await complete(id)).toMatchObject(facts);
-      expect((await stored(id)).equals(content)).toBe(true);
+      expect((await readStored(id)).equals(content)).toBe(true);
     });
 
     it('take bytes at their offset only, and no more than their size', async () => {

@@ -48,11 +48,11 @@ async function streamOf(answer: Answer, first: { readonly revoked?: AbortSignal;
   return { agent, asked, pass, read, isOpen: () => text === undefined, text: () => text };
 }
 
-const known: Answer = (now) => ({ kind: 'user', user, askAgainAt: now + MINUTE });
+const answerUser: Answer = (now) => ({ kind: 'user', user, askAgainAt: now + MINUTE });
 
 describe('the credential of a stream is asked for again', () => {
   it('as often as its authenticator says, and the stream goes on while it counts', async () => {
-    const { asked, pass, isOpen } = await streamOf(known);
+    const { asked, pass, isOpen } = await streamOf(answerUser);
     await pass(5 * MINUTE + 30_000);
     expect([asked.length, isOpen()]).toEqual([6, true]);
   });
@@ -131,7 +131,7 @@ describe('the credential of a stream is asked for again', () => {
   });
 
   it('and that of a call that has ended is not', async () => {
-    const { agent, asked, pass } = await streamOf(known);
+    const { agent, asked, pass } = await streamOf(answerUser);
     const ended = await agent.call('POST /message:send', { body: HELLO });
     expect([ended.status, asked.length]).toEqual([200, 2]);
     await pass(61_000);

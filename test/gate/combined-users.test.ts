@@ -17,7 +17,7 @@ interface Called {
 type Agent = Partial<Parameters<typeof createA2AServer>[0]>;
 
 /** A server whose agent answers with the id of its caller. */
-async function served(options: Agent) {
+async function serveAgent(options: Agent) {
   const agent = (_: string, { user }: { readonly user?: User }) => user?.id ?? 'anonymous';
   const server = createA2AServer({ agent, logger: silentLogger, ...options } as Parameters<typeof createA2AServer>[0]);
   const { url } = await server.listen(0);
@@ -46,9 +46,9 @@ describe('the tenants of two credentials', () => {
   const names = ['both', 'listed', 'ruled', 'none'];
 
   /** The tenants that a caller with both credentials may name. */
-  async function granted(one: object, two: object, tenants?: typeof rule): Promise<string[]> {
+  async function readGrants(one: object, two: object, tenants?: typeof rule): Promise<string[]> {
     const authenticator = allOf(key('one', one), key('two', two));
-    const { call } = await served({ authenticator, ...(tenants && { tenants }) });
+    const { call } = await serveAgent({ authenticator, ...(tenants && { tenants }) });
     const answers = await Promise.all(names.map((name) => call(`/${name}/tasks`, both)));
     return names.filter((_, at) => answers[at]?.status === 200);
   }
@@ -63,11 +63,11 @@ describe('the tenants of two credentials', () => {
     ['an empty list grants none', listed, { tenants: [] }, []],
     ['an empty list beside a missing one grants none', {}, { tenants: [] }, []],
   ])('%s', async (_, one, two, expected) => {
-    expect(await granted(one, two, rule)).toEqual(expected);
+    expect(await readGrants(one, two, rule)).toEqual(expected);
   });
 
   it('a missing list grants none without a rule, as it does alone', async () => {
-    expect(await granted({}, listed)).toEqual([]);
+    expect(await readGrants({}, listed)).toEqual([]);
   });
 });
 
@@ -96,7 +96,7 @@ describe('a client', () => {
     ['azp', { sub: 'ada', azp: 'ada' }],
     ['client_id, without a subject', { client_id: 'ada' }],
   ])('that its token names by %s does not own the tasks of the user with its name', async (_, claims) => {
-    const { send, call } = await served({ authenticator: tokens() });
+    const { send, call } = await serveAgent({ authenticator: tokens() });
     const user = await bearer({ sub: 'ada', client_id: 'web' });
     expect((await send(user)).text).toContain(`${issuer}|ada`);
     const client = await bearer(claims);
@@ -105,7 +105,7 @@ describe('a client', () => {
   });
 
   it('joins no user of the same name', async () => {
-    const { send } = await served({ authenticator: allOf(key('one'), tokens()) });
+    const { send } = await serveAgent({ authenticator: allOf(key('one'), tokens()) });
     const client = await bearer({ sub: 'ada', client_id: 'ada' });
     expect((await send({ 'x-one': 'key-one', ...client })).status).toBe(401);
     const user = await bearer({ sub: 'ada', client_id: 'web' });
@@ -113,7 +113,7 @@ describe('a client', () => {
   });
 
   it('owns tasks of its own beside the key with its name', async () => {
-    const { send, call } = await served({ authenticator: anyOf(key('one'), tokens()) });
+    const { send, call } = await serveAgent({ authenticator: anyOf(key('one'), tokens()) });
     await send({ 'x-one': 'key-one' });
     const client = await bearer({ sub: 'ada', client_id: 'ada' });
     expect(JSON.parse((await call('/tasks', client)).text)).toMatchObject({ totalSize: 0 });
@@ -132,7 +132,7 @@ describe('an answer of allOf', () => {
 
   it('is not that of an earlier request whose page was allowed', async () => {
     const session = header('cookie', (value) => (value === 's=trusted' ? { pageAllowed: true } : {}));
-    const { send } = await served({
+    const { send } = await serveAgent({
       authenticator: allOf(
         session,
         header('cookie', () => ({ pageAllowed: true })),
@@ -155,7 +155,7 @@ describe('a user of an authenticator', () => {
     ['id is no text', { id: 7 }],
   ])('does not pass if the %s', async (_, wrong) => {
     const user = { id: 'x|ada', ...wrong } as unknown as User;
-    const { call } = await served({
+    const { call } = await serveAgent({
       authenticator: { challenges: ['X'], authenticate: () => ({ kind: 'user', user }) },
     });
     expect([(await call('/tasks', {})).status, (await call('/cm/tasks', {})).status]).toEqual([500, 500]);

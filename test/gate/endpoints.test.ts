@@ -125,7 +125,7 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
 };
 
 const nameOf = ({ method, path, headers = [] }: WireRequest) => `${method} ${path} ${headers.slice(2).join(' ')}`;
-const having = (request: WireRequest, credential: readonly string[]) => ({
+const addCredential = (request: WireRequest, credential: readonly string[]) => ({
   ...request,
   headers: [...(request.headers ?? []), ...credential],
 });
@@ -133,7 +133,7 @@ const having = (request: WireRequest, credential: readonly string[]) => ({
 describe.each(CLOSED.map((endpoint) => [nameOf(endpoint), endpoint] as const))('%s', (_, endpoint) => {
   it.each(Object.entries(WRONG))('Spec §3.3.2: refuses %s in the form of its binding', async (name, credential) => {
     const path = name.includes('query') ? `${endpoint.path}?access_token=${TOKEN}` : endpoint.path;
-    const answer = await sendRaw(url, having({ ...endpoint, path }, credential));
+    const answer = await sendRaw(url, addCredential({ ...endpoint, path }, credential));
     expect([answer.status, answer.headers['www-authenticate']?.includes('Bearer')]).toEqual([401, true]);
     expect(answer.headers['cache-control']).toContain('no-store');
     if (endpoint.method === 'HEAD') return;
@@ -148,7 +148,7 @@ describe.each(CLOSED.map((endpoint) => [nameOf(endpoint), endpoint] as const))('
   });
 
   it('lets the right credential pass, and no cache share the answer', async () => {
-    const answer = await sendRaw(url, having(endpoint, auth(`bearer ${TOKEN}`)));
+    const answer = await sendRaw(url, addCredential(endpoint, auth(`bearer ${TOKEN}`)));
     expect(answer.status).not.toBe(401);
     expect(answer.headers['cache-control']).toContain('no-store');
     if (endpoint.method === 'GET') expect(answer.headers.vary?.toString().toLowerCase()).toContain('authorization');
@@ -157,7 +157,7 @@ describe.each(CLOSED.map((endpoint) => [nameOf(endpoint), endpoint] as const))('
 
 describe.each(OPEN.map((request) => [nameOf(request), request] as const))('%s', (_, request) => {
   it.each(Object.entries(WRONG))('is open to %s', async (_name, credential) => {
-    const { status, headers } = await sendRaw(url, having(request, credential));
+    const { status, headers } = await sendRaw(url, addCredential(request, credential));
     expect(status).toBe(request.method === 'OPTIONS' ? 204 : 200);
     if (request.path.includes('.well-known')) expect(headers['cache-control']).toContain('public');
   });

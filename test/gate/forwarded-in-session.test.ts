@@ -124,11 +124,11 @@ describe('a certificate that a browser attached to the request that opened a ses
     const forwarded = { proxies: ['loopback'], format: 'nginx' } as const;
     const behindProxy = new ClientCertificates([{ commonName: 'ada', subject: 'ada' }], { forwarded });
     const { open } = await servedAgent({ authenticator: behindProxy, cors });
-    const called = (page: Record<string, string>) =>
+    const listTasksAs = (page: Record<string, string>) =>
       open({ ...HEADERS.nginx(ada, 'ada'), ...page })
         .entrance.authenticate(BOGUS)
         .listTasks({});
-    expect(await refusal(called(PAGE))).toMatchObject({ reason: 'UNAUTHENTICATED' });
-    expect(await called(OWN_PAGE)).toMatchObject({ tasks: [] });
+    expect(await refusal(listTasksAs(PAGE))).toMatchObject({ reason: 'UNAUTHENTICATED' });
+    expect(await listTasksAs(OWN_PAGE)).toMatchObject({ tasks: [] });
   });
 });

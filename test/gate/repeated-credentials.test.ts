@@ -24,7 +24,7 @@ const handlerOf = (authenticator: Authenticator) => {
   return handler;
 };
 
-async function listening(listener: RequestListener): Promise<string> {
+async function serveListener(listener: RequestListener): Promise<string> {
   const server = createServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
   closers.push(() => server.close());
@@ -38,7 +38,7 @@ const HOSTS: Readonly<Record<string, (authenticator: Authenticator) => Promise<s
     closers.push(() => server.close());
     return (await server.listen(0)).url;
   },
-  express: async (authenticator) => listening(express().use(toExpress(handlerOf(authenticator)))),
+  express: async (authenticator) => serveListener(express().use(toExpress(handlerOf(authenticator)))),
   fastify: async (authenticator) => {
     const app = fastify();
     app.register(toFastify(handlerOf(authenticator)));
@@ -48,7 +48,7 @@ const HOSTS: Readonly<Record<string, (authenticator: Authenticator) => Promise<s
   // As servers for web handlers do it, such as that of Hono: each line is appended.
   fetch: async (authenticator) => {
     const handler = handlerOf(authenticator);
-    return listening(async ({ method = '', url = '', rawHeaders }, response) => {
+    return serveListener(async ({ method = '', url = '', rawHeaders }, response) => {
       const headers = new Headers();
       for (let at = 0; at < rawHeaders.length; at += 2) headers.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '');
       const answer = await handler.fetch(new Request(`https://agents.example${url}`, { method, headers }));
@@ -58,7 +58,7 @@ const HOSTS: Readonly<Record<string, (authenticator: Authenticator) => Promise<s
 };
 
 /** An authenticator of an application, which accepts any value of a header. */
-const trusting = (name: string): Authenticator => ({
+const trustHeader = (name: string): Authenticator => ({
   challenges: ['Bearer'],
   authenticate: (credentials) => {
     const value = credentials.header(name);
@@ -76,7 +76,7 @@ const read = async (url: string, headers: readonly string[], query = '') => {
 
 describe.each(Object.entries(HOSTS))('on %s', (_, start) => {
   it.each([
-    ['Authorization', trusting('authorization'), `Bearer ${TOKEN}`],
+    ['Authorization', trustHeader('authorization'), `Bearer ${TOKEN}`],
     ['Authorization', new BearerTokens([{ token: TOKEN, subject: 'ada' }]), `Bearer ${TOKEN}`],
     ['X-API-Key', apiKeys('header', 'X-API-Key'), TOKEN],
   ])('a second line of %s is refused', async (name, authenticator, value) => {
@@ -103,7 +103,7 @@ describe.each(Object.entries(HOSTS))('on %s', (_, start) => {
 it.each(['node', 'express', 'fastify'])(
   'on %s, a header that only the authenticator knows may come once',
   async (host) => {
-    const url = await (HOSTS[host] as (typeof HOSTS)[string])(trusting('x-session'));
+    const url = await (HOSTS[host] as (typeof HOSTS)[string])(trustHeader('x-session'));
     expect(await read(url, ['x-session', TOKEN])).toBe(200);
     expect(await read(url, ['X-Session', TOKEN, 'x-session', TOKEN])).toBe(401);
     // A header that the authenticator does not read may come twice.

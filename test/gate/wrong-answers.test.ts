@@ -7,7 +7,7 @@ import { BoundAgent, HELLO } from '../../packages/parley/test/bound-agent.js';
 import { jsonOf } from '../../packages/parley/test/exchange-request.js';
 
 /** An authenticator in JavaScript without types, which may answer anything. */
-function answering(answer: object): Authenticator {
+function answerWith(answer: object): Authenticator {
   return { challenges: ['Bearer'], authenticate: () => ({ kind: 'user', ...answer }) as never };
 }
 
@@ -26,7 +26,7 @@ describe('the answer of an authenticator', () => {
     ['id', { user: { id: '' } }],
     ['scopes', { user: { ...ada, scopes: 'read' } }],
   ])('with a wrong %s lets no call pass, and the log names it: %j', async (member, answer) => {
-    for (const authenticator of [answering(answer), allOf(answering({ user: ada }), answering(answer))]) {
+    for (const authenticator of [answerWith(answer), allOf(answerWith({ user: ada }), answerWith(answer))]) {
       const agent = new BoundAgent({ authenticator });
       expect(await jsonOf(await agent.rpc('SendMessage', HELLO))).toMatchObject({ error: { code: -32603 } });
       expect((await agent.call('POST /message:send', { body: HELLO })).status).toBe(500);
@@ -38,9 +38,9 @@ describe('the answer of an authenticator', () => {
 
   it('with half a surrogate pair in the id is a credential that cannot be used', async () => {
     const users = [
-      answering({ user: { id: 'test|\ud800' } }),
-      optional(answering({ user: { id: 'test|\ud800' } })),
-      allOf(answering({ user: { id: 'test|\ud800' } }), answering({ user: { id: 'test|\ud800' } })),
+      answerWith({ user: { id: 'test|\ud800' } }),
+      optional(answerWith({ user: { id: 'test|\ud800' } })),
+      allOf(answerWith({ user: { id: 'test|\ud800' } }), answerWith({ user: { id: 'test|\ud800' } })),
     ];
     for (const authenticator of users) {
       const agent = new BoundAgent({ authenticator });

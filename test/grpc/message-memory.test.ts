@@ -13,11 +13,11 @@ it('a message that arrives byte by byte takes little more memory than its bytes'
   const child = fork(path, ['{}'], { execArgv: ['--expose-gc'], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   afterTest(() => child.kill('SIGKILL'));
   const [{ port }] = (await once(child, 'message')) as [{ port: number }];
-  const used = async () => {
+  const readUsedMemory = async () => {
     child.send('memory');
     return ((await once(child, 'message')) as [{ used: number }])[0].used;
   };
-  const before = await used();
+  const before = await readUsedMemory();
   const connections = Array.from({ length: 3 }, () => new RawConnection(port, { keeps: false }));
   for (const connection of connections) {
     connection.begin(1, { headers: { ':path': '/lf.a2a.v1.A2AService/SendMessage' } });
@@ -30,5 +30,5 @@ it('a message that arrives byte by byte takes little more memory than its bytes'
     .poll(() => connections.every(({ socket }) => socket.writableLength === 0), { timeout: 20_000 })
     .toBe(true);
   // The system may still hold a part of the 180 kB, so that the server is given time to read them.
-  for (let look = 0; look < 10; look++) expect((await used()) - before).toBeLessThan(6 * MB);
+  for (let look = 0; look < 10; look++) expect((await readUsedMemory()) - before).toBeLessThan(6 * MB);
 });

@@ -6,7 +6,7 @@ const CLIENT = { 'x-forwarded-for': '192.0.2.1' };
 const text = { message: message('hi') };
 
 /** A server that counts an address behind a proxy. */
-async function limited(rateLimit: object) {
+async function serveLimited(rateLimit: object) {
   const { address, url } = await serve({ trustProxy: ['loopback'], rateLimit } as object);
   const tester = new GrpcTester(address);
   return { url, tester };
@@ -14,18 +14,18 @@ async function limited(rateLimit: object) {
 
 describe('a call under a rate', () => {
   it('has the state and the policy of each rate in its metadata, in the form of HTTP', async () => {
-    const { tester, url } = await limited({ requests: 5, windowMs: HOUR });
+    const { tester, url } = await serveLimited({ requests: 5, windowMs: HOUR });
     const { metadata } = await tester.call('SendMessage', text, CLIENT);
-    const told = (name: string) => metadata.get(name).map(String);
-    expect(told('ratelimit-policy')).toEqual(['"address";q=5;w=3600, "principal";q=5;w=3600']);
-    expect(told('ratelimit')).toEqual([expect.stringMatching(/^"address";r=4;t=\d+, "principal";r=4;t=\d+$/)]);
-    expect(told('retry-after')).toEqual([]);
+    const fieldValues = (name: string) => metadata.get(name).map(String);
+    expect(fieldValues('ratelimit-policy')).toEqual(['"address";q=5;w=3600, "principal";q=5;w=3600']);
+    expect(fieldValues('ratelimit')).toEqual([expect.stringMatching(/^"address";r=4;t=\d+, "principal";r=4;t=\d+$/)]);
+    expect(fieldValues('retry-after')).toEqual([]);
     const { headers } = await fetch(`${url}/.well-known/agent-card.json`, { headers: CLIENT });
-    expect(headers.get('ratelimit-policy')).toBe(told('ratelimit-policy')[0]);
+    expect(headers.get('ratelimit-policy')).toBe(fieldValues('ratelimit-policy')[0]);
   });
 
   it.each(['perAddress', 'perPrincipal'])('is refused beyond the rate %s, with the time to wait', async (kind) => {
-    const { tester } = await limited({ [kind]: { requests: 1, windowMs: HOUR } });
+    const { tester } = await serveLimited({ [kind]: { requests: 1, windowMs: HOUR } });
     await tester.call('SendMessage', text, CLIENT);
     const { code, metadata, details } = await failure(tester.call('SendMessage', text, CLIENT));
     const limit = kind === 'perAddress' ? 'address' : 'principal';
@@ -41,7 +41,7 @@ describe('a call under a rate', () => {
   });
 
   it('that streams has them before its first event', async () => {
-    const { tester } = await limited({ perAddress: { requests: 1, windowMs: HOUR } });
+    const { tester } = await serveLimited({ perAddress: { requests: 1, windowMs: HOUR } });
     const stream = tester.stream('SendStreamingMessage', text, CLIENT);
     const metadata = new Promise<unknown[]>((resolve) =>
       stream.once('metadata', (received) => resolve(received.get('ratelimit'))),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { GrpcTester, message, serve } from './grpc-world.js';
-import { ANSWER, FLAG, literal, RawConnection, setting, word } from './raw-connection.js';
+import { ANSWER, encodeSetting, FLAG, literal, RawConnection, word } from './raw-connection.js';
 import { ACK, callHeaders, frame, http2Frame, PREFACE, sendMessageBytes, TYPE } from './raw-http2.js';
 
 const INITIAL_WINDOW = 4;
@@ -41,7 +41,7 @@ describe('a client that takes nothing', () => {
     ['a long answer', '1000000'],
   ])('of %s to a unary call is dropped after a while', async (_, length) => {
     const { port } = await serve({ agent: lengthy as never }, FAST);
-    const connection = new RawConnection(port, { settings: setting(INITIAL_WINDOW, 0) });
+    const connection = new RawConnection(port, { settings: encodeSetting(INITIAL_WINDOW, 0) });
     calls(connection, 1, length);
     await expect.poll(() => connection.frames(ANSWER.reset).map(({ stream }) => stream)).toEqual([1]);
     // Without calls the connection is idle.
@@ -50,18 +50,18 @@ describe('a client that takes nothing', () => {
 
   it('of a long answer keeps it if it takes some now and then', async () => {
     const { port } = await serve({ agent: lengthy as never }, { ...FAST, stallMs: 500, requestMs: 60_000 });
-    const connection = new RawConnection(port, { settings: setting(INITIAL_WINDOW, 0) });
+    const connection = new RawConnection(port, { settings: encodeSetting(INITIAL_WINDOW, 0) });
     calls(connection, 1, '400000');
-    const taken = () => connection.frames(ANSWER.data).reduce((sum, { payload }) => sum + payload.length, 0);
+    const countTaken = () => connection.frames(ANSWER.data).reduce((sum, { payload }) => sum + payload.length, 0);
     const begun = performance.now();
     for (let given = 0; given < 500_000; given += 70_000) {
-      await expect.poll(() => taken() >= Math.min(given, 400_000), { interval: 5 }).toBe(true);
+      await expect.poll(() => countTaken() >= Math.min(given, 400_000), { interval: 5 }).toBe(true);
       connection.write(ANSWER.window, 1, word(70_000));
       connection.write(ANSWER.window, 0, word(70_000));
       await expect.poll(() => performance.now() - begun > (given / 70_000) * 150, { interval: 10 }).toBe(true);
     }
     await expect.poll(() => connection.frames(ANSWER.headers).length).toBe(2);
-    expect(taken()).toBeGreaterThan(400_000);
+    expect(countTaken()).toBeGreaterThan(400_000);
     expect(connection.frames(ANSWER.reset)).toEqual([]);
   });
 });
@@ -173,7 +173,7 @@ describe('a client that breaks the rules of HTTP/2', () => {
     ],
     [
       'a setting that no one may have',
-      (connection: RawConnection) => connection.write(TYPE.settings, 0, setting(INITIAL_WINDOW, 0xffffffff)),
+      (connection: RawConnection) => connection.write(TYPE.settings, 0, encodeSetting(INITIAL_WINDOW, 0xffffffff)),
     ],
   ])('with %s is sent away, and others go on', async (_, attack) => {
     const { port, address } = await serve();
@@ -197,24 +197,24 @@ describe('a client that breaks the rules of HTTP/2', () => {
 });
 
 describe('a flood from raw frames', () => {
-  const begun = (connection: RawConnection) => connection.begin(1);
-  const repeated = (bytes: Buffer) => Buffer.concat(Array.from({ length: 200 }, () => bytes));
+  const beginStream = (connection: RawConnection) => connection.begin(1);
+  const repeatBytes = (bytes: Buffer) => Buffer.concat(Array.from({ length: 200 }, () => bytes));
 
   it.each([
-    ['empty data', begun, [ANSWER.data, 1, Buffer.alloc(0), 0]],
+    ['empty data', beginStream, [ANSWER.data, 1, Buffer.alloc(0), 0]],
     [
       'data that is all padding',
-      begun,
+      beginStream,
       [ANSWER.data, 1, Buffer.concat([Buffer.from([255]), Buffer.alloc(255)]), FLAG.padded],
     ],
-    ['data without a message', begun, [ANSWER.data, 1, Buffer.alloc(1), 0]],
-    ['windows of one byte', begun, [ANSWER.window, 1, word(1), 0]],
+    ['data without a message', beginStream, [ANSWER.data, 1, Buffer.alloc(1), 0]],
+    ['windows of one byte', beginStream, [ANSWER.window, 1, word(1), 0]],
     ['priorities', () => {}, [ANSWER.priority, 3, Buffer.concat([word(0), Buffer.from([1])]), 0]],
     ['goodbyes', () => {}, [ANSWER.goAway, 0, Buffer.concat([word(0), word(0), Buffer.alloc(1_000)]), 0]],
     [
       'resets of a stream that is over',
       (connection: RawConnection) => {
-        begun(connection);
+        beginStream(connection);
         connection.write(ANSWER.reset, 1, word(8));
       },
       [ANSWER.reset, 1, word(8), 0],
@@ -229,7 +229,7 @@ describe('a flood from raw frames', () => {
       const connection = new RawConnection(port);
       first(connection);
       const [type, stream, payload, flags] = flood;
-      await connection.flood(repeated(http2Frame(type, stream, payload, flags)));
+      await connection.flood(repeatBytes(http2Frame(type, stream, payload, flags)));
       await answersOthers(address);
       expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20 * MB);
     },

@@ -121,7 +121,7 @@ export function literal(name: string, value: string): Buffer {
 }
 
 /** A setting of a client (RFC 9113 §6.5). */
-export function setting(id: number, value: number): Buffer {
+export function encodeSetting(id: number, value: number): Buffer {
   const bytes = Buffer.alloc(6);
   bytes.writeUInt16BE(id, 0);
   bytes.writeUInt32BE(value, 2);

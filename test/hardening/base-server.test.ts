@@ -33,7 +33,7 @@ interface Said {
 }
 
 /** Checks a refusal: JSON with the headers of a base server, a fitting code, and no internals. */
-function refused({ status, text, headers }: HttpAnswer): Said {
+function readRefusal({ status, text, headers }: HttpAnswer): Said {
   expect(headers.get('content-type'), text).toBe('application/json');
   expect(headers.get('x-powered-by')).toBe('BaseA2AServer/2.0');
   const { jsonrpc, error } = JSON.parse(text) as {
@@ -61,13 +61,13 @@ const WHOLE = {
 describe.each(CALLS)('%s', (path) => {
   it('refuses JSON that breaks off anywhere', async () => {
     for (let length = 0; length < WHOLE[path].length; length += 5) {
-      expect(refused(await post(path, WHOLE[path].slice(0, length)))).toMatchObject({ status: 200, code: -32700 });
+      expect(readRefusal(await post(path, WHOLE[path].slice(0, length)))).toMatchObject({ status: 200, code: -32700 });
     }
   });
 
   it('refuses a call without id that is right otherwise', async () => {
     const { id: _, ...call } = JSON.parse(WHOLE[path]) as Record<string, unknown>;
-    expect(refused(await post(path, JSON.stringify(call)))).toMatchObject({ status: 200, code: -32600 });
+    expect(readRefusal(await post(path, JSON.stringify(call)))).toMatchObject({ status: 200, code: -32600 });
   });
 
   it.each<readonly [string, string | Uint8Array, number]>([
@@ -82,7 +82,7 @@ describe.each(CALLS)('%s', (path) => {
     ['a method of 1.0', '{"jsonrpc":"2.0","id":1,"method":"SendMessage"}', -32601],
     ['too deep', `{"jsonrpc":"2.0","id":1,"method":"x","params":${'['.repeat(200)}${']'.repeat(200)}}`, -32600],
   ])('refuses %s', async (_, body, code) => {
-    expect(refused(await post(path, body))).toMatchObject({ status: 200, code });
+    expect(readRefusal(await post(path, body))).toMatchObject({ status: 200, code });
   });
 
   it.each<readonly [string, unknown]>([
@@ -97,17 +97,17 @@ describe.each(CALLS)('%s', (path) => {
     ['ids that are too long', { message: { ...message, taskId: 'x'.repeat(2_000) }, id: 'x'.repeat(2_000) }],
     ['names of the language', JSON.parse('{"__proto__":{"id":"x"},"constructor":{},"id":[]}') as unknown],
   ])('refuses params: %s', async (_, params) => {
-    const { status, code } = refused(await call(path, METHOD[path], params));
+    const { status, code } = readRefusal(await call(path, METHOD[path], params));
     expect(status).toBe(200);
     expect([-32600, -32602]).toContain(code);
   });
 
   it('refuses other media types, compressed bodies and too much', async () => {
-    expect(refused(await post(path, WHOLE[path], { 'content-type': 'text/plain' })).code).toBe(-32005);
-    expect(refused(await post(path, WHOLE[path], { 'content-type': undefined })).code).toBe(-32005);
-    expect(refused(await post(path, WHOLE[path], { 'content-encoding': 'gzip' })).code).toBe(-32005);
+    expect(readRefusal(await post(path, WHOLE[path], { 'content-type': 'text/plain' })).code).toBe(-32005);
+    expect(readRefusal(await post(path, WHOLE[path], { 'content-type': undefined })).code).toBe(-32005);
+    expect(readRefusal(await post(path, WHOLE[path], { 'content-encoding': 'gzip' })).code).toBe(-32005);
     const tooMuch = await post(path, '{', { 'content-length': String(11 * MIB) });
-    expect(refused(tooMuch)).toMatchObject({ status: 413, code: -32600 });
+    expect(readRefusal(tooMuch)).toMatchObject({ status: 413, code: -32600 });
   });
 
   it('loses nothing over a peer that goes away in the middle of its body', async () => {
@@ -137,7 +137,7 @@ describe('every endpoint', () => {
   it.each(ENDPOINT_PATHS)('%s tells what it takes', async (path) => {
     for (const method of ['PUT', 'PATCH', 'DELETE', 'PROPFIND', READS.includes(path) ? 'POST' : 'GET']) {
       const answer = await server.answer(requestBytes(method, path, undefined), method);
-      expect(refused(answer).status).toBe(405);
+      expect(readRefusal(answer).status).toBe(405);
       expect(answer.headers.get('allow')).toMatch(/OPTIONS/);
     }
   });
@@ -172,7 +172,7 @@ describe('the cache', () => {
     ['a pattern that is no text', '{"pattern":{}}', 400],
     ['too much', JSON.stringify({ pattern: 'x'.repeat(20_000) }), 413],
   ])('refuses %s', async (_, body, status) => {
-    expect(refused(await invalidate(body)).status).toBe(status);
+    expect(readRefusal(await invalidate(body)).status).toBe(status);
   });
 
   it('takes any pattern, also one made to take long', async () => {
@@ -186,7 +186,7 @@ describe('the cache', () => {
   it('is not for pages of a browser, nor for those behind a proxy', async () => {
     for (const path of CHANGES) {
       for (const name of ['origin', 'x-forwarded-for', 'forwarded', 'via']) {
-        expect(refused(await post(path, '{"pattern":"*"}', { [name]: 'x' })).status).toBe(403);
+        expect(readRefusal(await post(path, '{"pattern":"*"}', { [name]: 'x' })).status).toBe(403);
       }
     }
   });

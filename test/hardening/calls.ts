@@ -61,7 +61,7 @@ export function callBytes(
 ): Buffer {
   const headers = { 'a2a-version': version };
   if (binding === 'JSON-RPC') return rpcBytes(methodOf(operation) ?? operation, request, headers);
-  const { method, target, body } = routed(routeOf(operation, routesOf), request);
+  const { method, target, body } = buildRequest(routeOf(operation, routesOf), request);
   return requestBytes(method, target, body, headers);
 }
 
@@ -81,7 +81,7 @@ function routeOf(operation: OperationName, routesOf = clientV1_0.routesOf): Rout
   return route;
 }
 
-function routed(
+function buildRequest(
   { method, path, body }: Route,
   request: Members,
 ): { method: string; target: string; body: string | undefined } {

@@ -21,7 +21,7 @@ afterEach(() => server.mustBeAsBefore(before, { heapMiB: 16 }));
 afterAll(() => server[Symbol.asyncDispose]());
 
 const LIST = '{"jsonrpc":"2.0","id":1,"method":"ListTasks"}';
-const saying = (text: string) => ({
+const sendParams = (text: string) => ({
   message: { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text }] },
 });
 
@@ -29,7 +29,12 @@ describe('pipelined requests', () => {
   it('are answered in their order, whatever each takes', async () => {
     const calls = Array.from({ length: 40 }, (_, id) => {
       if (id % 4 === 3) return httpJsonBytes('GET', `/tasks/none-${id}`);
-      const body = { jsonrpc: '2.0', id, method: 'SendMessage', params: saying(id % 4 === 0 ? 'chunks 50' : 'hello') };
+      const body = {
+        jsonrpc: '2.0',
+        id,
+        method: 'SendMessage',
+        params: sendParams(id % 4 === 0 ? 'chunks 50' : 'hello'),
+      };
       return requestBytes('POST', BASE, JSON.stringify(body));
     });
     using connection = await server.open(Buffer.concat(calls));
@@ -44,7 +49,7 @@ describe('pipelined requests', () => {
 
   it('behind one that is being answered are bounded, and the rest is refused', async () => {
     const more = Buffer.concat(Array.from({ length: 5_000 }, () => httpJsonBytes('GET', '/tasks/none')));
-    using connection = await server.open(Buffer.concat([rpcBytes('SendMessage', saying('hold')), more]));
+    using connection = await server.open(Buffer.concat([rpcBytes('SendMessage', sendParams('hold')), more]));
     await server.mustAnswer();
     expect(connection.bytes).toHaveLength(0);
     await server.release();
@@ -58,7 +63,7 @@ describe('pipelined requests', () => {
   });
 
   it('before one that ends the connection get whole answers, also large ones to a slow reader', async () => {
-    const answer = await server.answer(rpcBytes('SendMessage', saying('x'.repeat(400_000))));
+    const answer = await server.answer(rpcBytes('SendMessage', sendParams('x'.repeat(400_000))));
     const large = httpJsonBytes(
       'GET',
       `/tasks/${(JSON.parse(answer.text) as { result: { task: { id: string } } }).result.task.id}`,
@@ -79,7 +84,7 @@ describe('pipelined requests', () => {
   it.each(['another request', 'something else'])(
     'before one that asks for the end get whole answers, though %s follows',
     async (what) => {
-      const answer = await server.answer(rpcBytes('SendMessage', saying('x'.repeat(400_000))));
+      const answer = await server.answer(rpcBytes('SendMessage', sendParams('x'.repeat(400_000))));
       const { id } = (JSON.parse(answer.text) as { result: { task: { id: string } } }).result.task;
       const last = requestBytes('GET', `${BASE}/tasks/none`, undefined, { connection: 'close' });
       const more = what === 'another request' ? httpJsonBytes('GET', '/tasks/none') : Buffer.from('what?\r\n\r\n');
@@ -138,7 +143,7 @@ describe('half-closed connections', () => {
 
   it('after a request count as left: nothing goes on but the task', async () => {
     for (const text of ['hello', 'hold']) {
-      using connection = await halfClosed(rpcBytes('SendMessage', saying(text)));
+      using connection = await halfClosed(rpcBytes('SendMessage', sendParams(text)));
       expect(readAnswers(connection.bytes).length).toBeLessThan(2);
     }
     await server.release();
@@ -167,7 +172,7 @@ describe('many connections', () => {
   it.each<readonly [string, Binding]>(BINDINGS.map((binding) => ['1,000 subscriptions', binding]))(
     '%s over %s that are reset at once leave nothing',
     async (_, binding) => {
-      const asked = await server.answer(httpJsonBytes('POST', '/message:send', saying('ask')));
+      const asked = await server.answer(httpJsonBytes('POST', '/message:send', sendParams('ask')));
       const { id } = (JSON.parse(asked.text) as { task: { id: string } }).task;
       await resetAtOnce(1_000, () => callBytes('subscribeToTask', binding, { id }), /INPUT_REQUIRED/);
     },
@@ -176,7 +181,7 @@ describe('many connections', () => {
   it.each(BINDINGS)(
     '1,000 running agents over %s whose streams are reset at once go on, and leave nothing',
     async (binding) => {
-      await resetAtOnce(1_000, () => callBytes('sendStreamingMessage', binding, saying('hold')), /"holding"/);
+      await resetAtOnce(1_000, () => callBytes('sendStreamingMessage', binding, sendParams('hold')), /"holding"/);
       await server.mustAnswer();
       await server.release();
     },
@@ -201,7 +206,7 @@ describe('many connections', () => {
   );
 
   it('1,000 that are reset before anything came back leave nothing', async () => {
-    await resetAtOnce(1_000, () => callBytes('sendStreamingMessage', 'JSON-RPC', saying('chunks 20')), undefined);
+    await resetAtOnce(1_000, () => callBytes('sendStreamingMessage', 'JSON-RPC', sendParams('chunks 20')), undefined);
   });
 });
 

@@ -11,7 +11,7 @@ const servers: A2AServer[] = [];
 afterEach(() => Promise.all(servers.splice(0).map((server) => server.close({ graceMs: 0 }))));
 
 /** A server that listens, and how it answers a request with these headers. */
-async function listening(options: Partial<A2AServerOptions> = {}, host?: string) {
+async function startServer(options: Partial<A2AServerOptions> = {}, host?: string) {
   const server = createA2AServer({
     agent: (prompt: string) => prompt,
     logRequests: false,
@@ -32,7 +32,7 @@ describe('a server on loopback that asks nobody for a credential', () => {
   it.each(['evil.example', 'evil.example:8080', '127.0.0.1.evil.example', '192.168.1.5', '[::2]', 'a@localhost'])(
     'refuses the host %s with 421, wherever the request goes',
     async (host) => {
-      const { ask } = await listening({ baseServer: { cors: '*', cacheChanges: true }, openapi: true });
+      const { ask } = await startServer({ baseServer: { cors: '*', cacheChanges: true }, openapi: true });
       const targets = [CARD, '/', '/healthz', '/metrics', '/docs', '/discover', '/cache/stats', '/a2a/rest/tasks'];
       for (const target of targets) {
         const answer = await ask({ host }, `GET ${target}`);
@@ -46,12 +46,12 @@ describe('a server on loopback that asks nobody for a credential', () => {
   it.each(['localhost', 'LOCALHOST:1', 'agents.localhost:3000', '127.0.0.1', '127.9.9.9:80', '[::1]:8080'])(
     'answers for its own machine under the name %s',
     async (host) => {
-      expect((await (await listening()).ask({ host })).status).toBe(200);
+      expect((await (await startServer()).ask({ host })).status).toBe(200);
     },
   );
 
   it('answers for the hosts that its operator names', async () => {
-    const { ask } = await listening({ publicHosts: ['agents.example.com'] });
+    const { ask } = await startServer({ publicHosts: ['agents.example.com'] });
     expect((await ask({ host: 'agents.example.com:8443' })).status).toBe(200);
     expect((await ask({ host: 'evil.example' })).status).toBe(421);
   });
@@ -69,7 +69,7 @@ describe('a server on loopback that asks nobody for a credential', () => {
   });
 
   it('lets pages of no other origin in by default, at any endpoint', async () => {
-    const { ask } = await listening({ baseServer: {}, openapi: true });
+    const { ask } = await startServer({ baseServer: {}, openapi: true });
     const origin = 'https://page.example';
     for (const target of [CARD, '/', '/metrics', '/discover', '/info', '/health', '/cache/stats', '/openapi.json']) {
       const { head, status } = await ask({ host: 'localhost', origin }, `GET ${target}`);
@@ -80,7 +80,7 @@ describe('a server on loopback that asks nobody for a credential', () => {
   });
 
   it('lets nobody change the cache by default', async () => {
-    const { ask } = await listening({ baseServer: {} });
+    const { ask } = await startServer({ baseServer: {} });
     for (const target of ['POST /cache/warmup', 'POST /cache/invalidate']) {
       expect((await ask({ host: 'localhost', 'content-length': '0' }, target)).status).toBe(403);
     }
@@ -90,11 +90,11 @@ describe('a server on loopback that asks nobody for a credential', () => {
 describe('other servers', () => {
   it('with authentication answer for any host: a page has no credential', async () => {
     const authenticator = new BearerTokens([{ token: 'right-token-0123456789', subject: 'operator' }]);
-    expect((await (await listening({ authenticator })).ask({ host: 'any.example' })).status).toBe(200);
+    expect((await (await startServer({ authenticator })).ask({ host: 'any.example' })).status).toBe(200);
   });
 
   it('beyond loopback answer for any host, as their operator has allowed', async () => {
-    const { ask } = await listening({ allowAnonymous: true }, '0.0.0.0');
+    const { ask } = await startServer({ allowAnonymous: true }, '0.0.0.0');
     expect((await ask({ host: 'any.example' })).status).toBe(200);
   });
 });
@@ -104,7 +104,7 @@ describe('a card behind a proxy', () => {
   const forwarded = { host: 'localhost', 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' };
 
   it('that may name any host is kept by no shared cache', async () => {
-    const { ask } = await listening(trusting);
+    const { ask } = await startServer(trusting);
     for (const headers of [forwarded, { host: 'localhost' }]) {
       const { head } = await ask(headers);
       expect(head).toMatch(/\r\ncache-control: private, max-age=\d+\r\n/);
@@ -114,7 +114,7 @@ describe('a card behind a proxy', () => {
   });
 
   it('names only the hosts that are listed, and may be kept', async () => {
-    const { ask } = await listening({ ...trusting, publicHosts: ['agents.example.com'] });
+    const { ask } = await startServer({ ...trusting, publicHosts: ['agents.example.com'] });
     const listed = await ask({ ...forwarded, 'x-forwarded-host': 'agents.example.com' });
     expect(listed.text).toContain('https://agents.example.com/a2a/jsonrpc');
     expect(listed.head).toMatch(/\r\ncache-control: public, [^\r]*\r\n/);
@@ -141,7 +141,7 @@ describe('a card behind a proxy', () => {
     ['any host', undefined],
   ])('depends on forwarded headers, and so does every answer with an address: %s', async (_, publicHosts) => {
     const options = { ...trusting, ...(publicHosts && { publicHosts }), baseServer: {}, openapi: true };
-    const { ask } = await listening(options);
+    const { ask } = await startServer(options);
     const page = { accept: 'text/html' };
     const asked = [...ADDRESSED.map((target) => [target, {}] as const), ['/', page] as const];
     for (const [target, headers] of asked) {
@@ -155,7 +155,7 @@ describe('a card behind a proxy', () => {
   });
 
   it('takes a prefix from a trusted proxy only, and only if it is listed with the host', async () => {
-    const listed = await listening({ ...trusting, publicHosts: ['agents.example.com/a2a', 'agents.example.com'] });
+    const listed = await startServer({ ...trusting, publicHosts: ['agents.example.com/a2a', 'agents.example.com'] });
     const baseFor = async (prefix: string, further: Record<string, string> = {}, { ask } = listed) => {
       const headers = {
         ...forwarded,
@@ -184,14 +184,14 @@ describe('a card behind a proxy', () => {
     // The last entry is that of the proxy.
     expect(await baseFor('/a2a, /evil')).toBe('https://agents.example.com');
     expect(await baseFor('/evil, /a2a')).toBe('https://agents.example.com/a2a');
-    const other = await listening({ ...trusting, publicHosts: ['a.example/a2a', 'agents.example.com'] });
+    const other = await startServer({ ...trusting, publicHosts: ['a.example/a2a', 'agents.example.com'] });
     expect(await baseFor('/a2a', {}, other)).toBe('https://agents.example.com');
-    const untrusting = await listening({ publicHosts: ['agents.example.com/a2a'], trustProxy: ['192.0.2.1'] });
+    const untrusting = await startServer({ publicHosts: ['agents.example.com/a2a'], trustProxy: ['192.0.2.1'] });
     expect(await baseFor('/a2a', {}, untrusting)).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   });
 
   it('takes any valid prefix without public hosts, but none that is long', async () => {
-    const { ask } = await listening(trusting);
+    const { ask } = await startServer(trusting);
     const cardWith = async (prefix: string) => (await ask({ ...forwarded, 'x-forwarded-prefix': prefix })).text;
     expect(await cardWith('/a2a')).toContain('https://evil.example/a2a/a2a/jsonrpc');
     expect(await cardWith(`/${'a'.repeat(300)}`)).not.toContain('aaaa');
@@ -214,7 +214,7 @@ describe('a card behind a proxy', () => {
       invalidate: async () => 0,
       close: async () => {},
     };
-    const { ask } = await listening({ ...trusting, publicHosts: ['agents.example.com'], baseServer: { cache } });
+    const { ask } = await startServer({ ...trusting, publicHosts: ['agents.example.com'], baseServer: { cache } });
     for (let at = 0; at < 200; at++) {
       const made = Object.fromEntries(Object.entries(headers).map(([name, make]) => [name, make(at)]));
       await ask({ host: 'localhost', 'x-forwarded-host': 'agents.example.com', ...made }, 'GET /discover');
@@ -224,7 +224,7 @@ describe('a card behind a proxy', () => {
   });
 
   it('takes no entry of the cache for each host', async () => {
-    const { ask } = await listening({ ...trusting, baseServer: {} });
+    const { ask } = await startServer({ ...trusting, baseServer: {} });
     for (let host = 0; host < 20; host++) {
       const { text } = await ask({ ...forwarded, 'x-forwarded-host': `h${host}.example` }, 'GET /discover');
       expect(text).toContain(`https://h${host}.example`);

@@ -49,7 +49,7 @@ const quiet = { write: () => true };
 const output = new Output({ stdout: quiet, stderr: quiet, place: 'apart', colors: false }, { verbose: true });
 const limits = { bodyBytes: 10_000_000, jsonDepth: 100, jsonItems: 100_000, parts: 1000, idLength: 1024 };
 const header = (name: string, text: string) => new MemoryRequest({ headers: { [name]: text } });
-const answered = (name: string, text: string) => {
+const answerWithHeader = (name: string, text: string) => {
   const response = new Response('', { status: 503 });
   const headers = { get: (asked: string) => (asked === name ? text : null) };
   return Object.defineProperty(response, 'headers', { value: headers });
@@ -140,7 +140,8 @@ const PARSERS: Readonly<Record<string, Reading>> = {
   'the name of a member': isSecretName,
   challenges: (text) => receivedChallenges({ get: () => text }),
   'the freshness of a card': (text) => freshForMs({ get: () => text }),
-  'Retry-After': (text) => answeredError(answered('retry-after', text), { code: 'UNAVAILABLE', said: '', details: {} }),
+  'Retry-After': (text) =>
+    answeredError(answerWithHeader('retry-after', text), { code: 'UNAVAILABLE', said: '', details: {} }),
   'a page for people': (text) => strangeAnswer(new Response(''), `<title>${text}`),
   'a text in the place of an answer': (text) => strangeAnswer(new Response(''), text),
   'an event stream in the place of an answer': (text) => bodyValue(`event: error\n${text}`),

@@ -22,7 +22,7 @@ afterEach(() => server.mustBeAsBefore(before));
 afterAll(() => server[Symbol.asyncDispose]());
 
 const LIST = '{"jsonrpc":"2.0","id":1,"method":"ListTasks"}';
-const saying = (text: string) => ({
+const sendParams = (text: string) => ({
   message: { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text }] },
 });
 
@@ -97,7 +97,7 @@ it.each(BINDINGS)(
   async (binding) => {
     await using patient = await AttackedServer.start({ options: { http: { stallMs: 1_000 } } });
     const empty = await patient.idleHoldings();
-    const sent = await patient.answer(httpJsonBytes('POST', '/message:send', saying('large 9000000')));
+    const sent = await patient.answer(httpJsonBytes('POST', '/message:send', sendParams('large 9000000')));
     const { id } = (JSON.parse(sent.text) as { task: { id: string } }).task;
     const call = callBytes('getTask', binding, { id });
     const connections = await Promise.all(Array.from({ length: PEERS }, () => patient.open()));
@@ -125,7 +125,7 @@ it.each(['memory', 'sqlite'] as const)(
     const retention = { taskRetentionMs: 300, eventLogMs: 300, everyMs: 100 };
     await using brief = await AttackedServer.start({ storage, options: { retention } });
     const empty = await brief.idleHoldings();
-    using slow = await brief.open(rpcBytes('SendStreamingMessage', saying('flood 200'), { connection: 'close' }));
+    using slow = await brief.open(rpcBytes('SendStreamingMessage', sendParams('flood 200'), { connection: 'close' }));
     const [, id = ''] = /"task":\{"id":"([^"]+)"/.exec(await slow.until(/"task":\{"id":"[^"]+"/)) ?? [];
     slow.socket.pause();
     const task = () => brief.answer(rpcBytes('GetTask', { id }));
@@ -137,7 +137,7 @@ it.each(['memory', 'sqlite'] as const)(
 );
 
 it('an agent that takes its time is none of this', async () => {
-  const answer = server.answer(rpcBytes('SendMessage', saying('hold')));
+  const answer = server.answer(rpcBytes('SendMessage', sendParams('hold')));
   await pause(TIMES.requestMs + TIMES.headersMs + TIMES.stallMs);
   await server.release();
   expect((await answer).text).toContain('released');

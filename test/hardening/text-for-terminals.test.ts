@@ -247,7 +247,7 @@ describe('text of a caller in the output of a server', () => {
 
   it('of a receiver of push notifications', async () => {
     const hook = new RunningParley(['push', 'receive', '--port', '0']);
-    const url = await hook.told(/Webhook: (\S+)/);
+    const url = await hook.waitForStderr(/Webhook: (\S+)/);
     await attack(url);
     for (const update of [
       { task: evilTask },

@@ -1,4 +1,4 @@
-import { definitionOf, isFree, resolved, type Schema } from '../vectors/model-schema.js';
+import { definitionOf, isFree, resolveSchema, type Schema } from '../vectors/model-schema.js';
 
 /** A request in which one member has a value that its schema refuses. */
 export interface WrongRequest {
@@ -37,15 +37,16 @@ function walkMembers(schema: Schema, path: string, place: (value: unknown) => Me
     const others = (schema.oneOf ?? []).some(({ required }) => required.includes(name))
       ? without(sampleOf(schema) as Members, alternativesOf(schema))
       : (sampleOf(schema) as Members);
-    const placed = (value: unknown) => place(value === ABSENT ? without(others, [name]) : { ...others, [name]: value });
+    const placeValue = (value: unknown) =>
+      place(value === ABSENT ? without(others, [name]) : { ...others, [name]: value });
     const field = path === '' ? name : `${path}.${name}`;
     if (schema.required?.includes(name) === true && walk.form === 'json') {
-      for (const value of [ABSENT, null]) add(walk, { field, value, request: placed(value) });
-      if (resolved(member).minLength === 1) add(walk, { field, value: '', request: placed('') });
-      const [zero] = resolved(member).not === undefined ? [] : (resolved(member).enum ?? []);
-      if (zero !== undefined) for (const value of [zero, 0]) add(walk, { field, value, request: placed(value) });
+      for (const value of [ABSENT, null]) add(walk, { field, value, request: placeValue(value) });
+      if (resolveSchema(member).minLength === 1) add(walk, { field, value: '', request: placeValue('') });
+      const [zero] = resolveSchema(member).not === undefined ? [] : (resolveSchema(member).enum ?? []);
+      if (zero !== undefined) for (const value of [zero, 0]) add(walk, { field, value, request: placeValue(value) });
     }
-    walkValue(resolved(member), field, placed, walk);
+    walkValue(resolveSchema(member), field, placeValue, walk);
   }
 }
 
@@ -53,7 +54,8 @@ function walkValue(schema: Schema, field: string, place: (value: unknown) => Mem
   for (const value of walk.form === 'text' ? wrongTexts(schema) : wrongJson(schema)) {
     add(walk, { field, value, request: place(value) });
   }
-  if (schema.items !== undefined) walkValue(resolved(schema.items), `${field}[0]`, (value) => place([value]), walk);
+  if (schema.items !== undefined)
+    walkValue(resolveSchema(schema.items), `${field}[0]`, (value) => place([value]), walk);
   else if (schema.properties !== undefined) walkMembers(schema, field, place, walk);
 }
 
@@ -100,7 +102,7 @@ function wrongTexts(schema: Schema): readonly unknown[] {
 }
 
 function sampleOf(reference: Schema): unknown {
-  const schema = resolved(reference);
+  const schema = resolveSchema(reference);
   if (schema.enum !== undefined) return schema.enum[1];
   if (schema.format === 'base64') return 'AAAA';
   if (schema.format === 'timestamp') return '2026-01-31T12:00:00Z';

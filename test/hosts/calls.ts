@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { reasonOf, saying } from '../interop/wire.js';
+import { reasonOf, sendParams } from '../interop/wire.js';
 import type { Host } from './hosts.js';
 import { BINDINGS, stateOf } from './mounted-agent.js';
 import type { Stage } from './test-host.js';
@@ -42,13 +42,13 @@ export function testCalls(stage: Stage, { interfaces }: Host): void {
 
   describe.each(BINDINGS)('calls over %s', (binding) => {
     it('are answered with a message', async () => {
-      const { message } = await stage.open.over(binding).send(saying('hällo ✓'));
+      const { message } = await stage.open.over(binding).send(sendParams('hällo ✓'));
       expect(message).toMatchObject({ role: 'ROLE_AGENT', parts: [{ text: 'Echo: hällo ✓' }] });
     });
 
     it('are answered with a finished task, which can be read', async () => {
       const agent = stage.open.over(binding);
-      const { task } = await agent.send(saying('task some text'));
+      const { task } = await agent.send(sendParams('task some text'));
       expect(task).toMatchObject({
         status: { state: 'TASK_STATE_COMPLETED' },
         artifacts: [{ parts: [{ text: 'some text' }] }],
@@ -59,13 +59,13 @@ export function testCalls(stage: Stage, { interfaces }: Host): void {
 
     it('take large bodies within the limit', async () => {
       const text = 'x'.repeat(30_000);
-      const { message } = await stage.open.over(binding).send(saying(text));
+      const { message } = await stage.open.over(binding).send(sendParams(text));
       expect(message).toMatchObject({ parts: [{ text: `Echo: ${text}` }] });
     });
 
     it('cancel a task that runs', async () => {
       const agent = stage.open.over(binding);
-      const begun = await agent.send({ ...saying('wait'), configuration: { returnImmediately: true } });
+      const begun = await agent.send({ ...sendParams('wait'), configuration: { returnImmediately: true } });
       const { id } = begun.task as { id: string };
       expect(stateOf(await agent.cancel(id))).toBe('TASK_STATE_CANCELED');
       expect(stateOf(await agent.get(id))).toBe('TASK_STATE_CANCELED');
@@ -73,16 +73,16 @@ export function testCalls(stage: Stage, { interfaces }: Host): void {
 
     it('go on with a task that waits for its caller', async () => {
       const agent = stage.open.over(binding);
-      const { task } = await agent.send(saying('ask'));
+      const { task } = await agent.send(sendParams('ask'));
       expect(stateOf({ task: task ?? null })).toBe('TASK_STATE_INPUT_REQUIRED');
       const { id } = task as { id: string };
-      expect(stateOf(await agent.send(saying('task more', { taskId: id })))).toBe('TASK_STATE_COMPLETED');
+      expect(stateOf(await agent.send(sendParams('task more', { taskId: id })))).toBe('TASK_STATE_COMPLETED');
     });
 
     it('list tasks page by page', async () => {
       const agent = stage.open.over(binding);
       const contextId = `list-${binding}`;
-      for (const text of ['task 1', 'task 2', 'task 3']) await agent.send(saying(text, { contextId }));
+      for (const text of ['task 1', 'task 2', 'task 3']) await agent.send(sendParams(text, { contextId }));
       const first = await agent.list({ contextId, pageSize: '2' });
       expect(first).toMatchObject({ totalSize: 3, pageSize: 2 });
       const second = await agent.list({ contextId, pageSize: '2', pageToken: String(first.nextPageToken) });

@@ -26,7 +26,7 @@ const RUNTIMES: Readonly<Record<string, readonly [program: string, ...args: stri
 };
 
 /** The report of a client about an agent. */
-async function told(
+async function runCalls(
   runtime: string,
   card: AgentCard,
   { file = './capnweb-calls.mjs', ...more }: { readonly file?: string; readonly [option: string]: unknown } = {},
@@ -52,7 +52,7 @@ function sessionCard(card: AgentCard, port: number): AgentCard {
 const OBJECTS = './capnweb-objects.mjs';
 /** The events of a task that counts to 300: three states, and the numbers. */
 const EVENTS = 303;
-const numbered = (length: number) => Array.from({ length }, (_, at) => at + 1);
+const numbersTo = (length: number) => Array.from({ length }, (_, at) => at + 1);
 
 const EXPECTED = {
   binding: CAPNWEB_BINDING,
@@ -66,7 +66,7 @@ const EXPECTED = {
   stranger: 'UnauthenticatedError',
 };
 
-function served(origins: readonly string[] | '*' | undefined) {
+function createCountingServer(origins: readonly string[] | '*' | undefined) {
   return createA2AServer({
     name: 'Counter',
     agent: countingAgent,
@@ -79,14 +79,14 @@ function served(origins: readonly string[] | '*' | undefined) {
 
 describe.each(Object.keys(RUNTIMES))('the client over Cap’n Web on %s', (runtime) => {
   it('authenticates in band, calls, streams through connections that are reset, and cancels', async () => {
-    const server = served('*');
+    const server = createCountingServer('*');
     try {
       const { url } = await server.listen(0);
       let connections = 0;
       await using proxy = await ResettingProxy.open(Number(new URL(url).port), () =>
         ++connections <= 3 ? 12_000 * connections : Number.POSITIVE_INFINITY,
       );
-      const result = await told(runtime, sessionCard(server.agentCard, proxy.port));
+      const result = await runCalls(runtime, sessionCard(server.agentCard, proxy.port));
       expect(result).toMatchObject(EXPECTED);
       // A reset on workerd may hit another call than the stream.
       if (runtime !== 'workerd') expect(result.breaks).toBeGreaterThan(0);
@@ -96,7 +96,7 @@ describe.each(Object.keys(RUNTIMES))('the client over Cap’n Web on %s', (runti
   });
 
   it('follows a task by callbacks through connections that are reset, and streams files both ways', async () => {
-    const server = served('*');
+    const server = createCountingServer('*');
     try {
       const { url } = await server.listen(0);
       let connections = 0;
@@ -104,16 +104,16 @@ describe.each(Object.keys(RUNTIMES))('the client over Cap’n Web on %s', (runti
         ++connections <= 3 ? 12_000 * connections : Number.POSITIVE_INFINITY,
       );
       const direct = `${url.replace('http', 'ws')}/a2a/capnweb`;
-      const result = await told(runtime, sessionCard(server.agentCard, proxy.port), { file: OBJECTS, direct });
+      const result = await runCalls(runtime, sessionCard(server.agentCard, proxy.port), { file: OBJECTS, direct });
       expect(result).toEqual({
-        quick: numbered(EVENTS),
-        slow: numbered(EVENTS),
-        feed: numbered(EVENTS),
+        quick: numbersTo(EVENTS),
+        slow: numbersTo(EVENTS),
+        feed: numbersTo(EVENTS),
         failing: 'too much',
         isLeft: true,
-        rest: numbered(EVENTS).slice(290),
+        rest: numbersTo(EVENTS).slice(290),
         files: { name: 'large', isBegun: true, length: 3_000_000, isSame: true },
-        stock: numbered(EVENTS - 280),
+        stock: numbersTo(EVENTS - 280),
         plain: { artifacts: 20, others: 'status', isFinal: true },
       });
       expect(proxy.resets).toBe(3);
@@ -124,10 +124,12 @@ describe.each(Object.keys(RUNTIMES))('the client over Cap’n Web on %s', (runti
 });
 
 it.runIf(process.env.CHROMIUM !== undefined)('a page of an origin that is not allowed opens no session', async () => {
-  const server = served(undefined);
+  const server = createCountingServer(undefined);
   try {
     const { url } = await server.listen(0);
-    const result = await told('chromium', sessionCard(server.agentCard, Number(new URL(url).port)), { attempts: 0 });
+    const result = await runCalls('chromium', sessionCard(server.agentCard, Number(new URL(url).port)), {
+      attempts: 0,
+    });
     expect(result.failed).toContain('No WebSocket could be opened');
   } finally {
     await server.close({ graceMs: 0 });
@@ -140,7 +142,7 @@ describe('an agent on workerd over Cap’n Web', () => {
       command: [process.execPath, `${folder}servers/capnweb-workerd.mjs`],
     });
     const card = await fetchAgentCard(worker.url);
-    const result = await told(runtime, sessionCard(card, Number(new URL(worker.url).port)));
+    const result = await runCalls(runtime, sessionCard(card, Number(new URL(worker.url).port)));
     expect(result).toMatchObject(EXPECTED);
   });
 });

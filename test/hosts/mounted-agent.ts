@@ -1,4 +1,4 @@
-import { type Answer, type Body, type Frame, saying, Wire, type WireRequest } from '../interop/wire.js';
+import { type Answer, type Body, type Frame, sendParams, Wire, type WireRequest } from '../interop/wire.js';
 
 /** The bindings that every card names. */
 export const BINDINGS = ['JSONRPC', 'HTTP+JSON'] as const;
@@ -47,7 +47,7 @@ export class MountedAgent {
 
   /** The answer of the agent to a text, as a text. */
   async say(text: string): Promise<string> {
-    const { message } = await this.over('HTTP+JSON').send(saying(text));
+    const { message } = await this.over('HTTP+JSON').send(sendParams(text));
     return String(((message as Body | undefined)?.parts as readonly Body[] | undefined)?.[0]?.text);
   }
 

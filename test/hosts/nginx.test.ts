@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { collect, type Frame, saying, Wire } from '../interop/wire.js';
+import { collect, type Frame, sendParams, Wire } from '../interop/wire.js';
 import { testCalls } from './calls.js';
 import { HostProcess } from './host-process.js';
 import { HOSTS, type Launch } from './hosts.js';
@@ -90,7 +90,7 @@ describe('streams behind nginx', () => {
       const agent = (await through(route)).over('JSONRPC');
       const gate = randomUUID();
       const chunks: unknown[] = [];
-      for await (const frame of agent.stream(saying(`chunks ${gate} 3`))) {
+      for await (const frame of agent.stream(sendParams(`chunks ${gate} 3`))) {
         const { artifactUpdate } = agent.event(frame);
         if (artifactUpdate === undefined) continue;
         chunks.push(artifactUpdate);
@@ -105,7 +105,7 @@ describe('streams behind nginx', () => {
     const response = await fetch(`${agent.url}/message:stream`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'a2a-version': '1.0' },
-      body: JSON.stringify(saying('chunks never 2')),
+      body: JSON.stringify(sendParams('chunks never 2')),
     });
     expect(response.headers.get('content-encoding')).toBe('gzip');
     let text = '';
@@ -122,7 +122,10 @@ describe('streams behind nginx', () => {
     const patient = stage.open.over('HTTP+JSON');
     const hasty = below(ROUTES.tooImpatient).over('HTTP+JSON');
     const gate = randomUUID();
-    const started = await patient.send({ ...saying(`chunks ${gate} 2`), configuration: { returnImmediately: true } });
+    const started = await patient.send({
+      ...sendParams(`chunks ${gate} 2`),
+      configuration: { returnImmediately: true },
+    });
     const { id } = started.task as { id: string };
     const seen: Frame[] = [];
     let cut: unknown;
@@ -144,7 +147,7 @@ describe('streams behind nginx', () => {
 
   it('go on after a restart of the server, while which nginx answers 502', async () => {
     const agent = stage.open.over('HTTP+JSON');
-    const { task } = await agent.send(saying('ask'));
+    const { task } = await agent.send(sendParams('ask'));
     const { id } = task as { id: string };
     const frames = agent.subscribe(id, '1');
     const seen = [(await frames.next()).value as Frame, (await frames.next()).value as Frame];
@@ -153,7 +156,7 @@ describe('streams behind nginx', () => {
     expect((await fetch(`${agent.url}/tasks/${id}`)).status).toBe(502);
     upstream = await HostProcess.start(launch, Number(new URL(upstream.url).port));
     const again = agent.subscribe(id, seen.at(-1)?.id);
-    await agent.send(saying('task more', { taskId: id }));
+    await agent.send(sendParams('task more', { taskId: id }));
     seen.push(...(await collect(again)));
     expect(seen.map((frame) => Number(frame.id))).toEqual(seen.map((_, index) => index + 2));
     expect(stateOf(agent.event(seen.at(-1)))).toBe('TASK_STATE_COMPLETED');
@@ -162,9 +165,9 @@ describe('streams behind nginx', () => {
 
 describe('connections behind nginx', () => {
   it('to the server are used again', async () => {
-    const opened = async () => Number(await stage.open.say('connections'));
-    const before = await opened();
+    const countConnections = async () => Number(await stage.open.say('connections'));
+    const before = await countConnections();
     for (let call = 0; call < 20; call++) expect(await stage.open.say('x')).toBe('Echo: x');
-    expect((await opened()) - before).toBeLessThanOrEqual(2);
+    expect((await countConnections()) - before).toBeLessThanOrEqual(2);
   });
 });

@@ -28,7 +28,7 @@ const config = (port: number, upstream: string) => {
       proxy_set_header X-Forwarded-Proto $scheme;
       proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
       proxy_set_header Forwarded "";`;
-  const prefixed = (prefix: string, settings: string) => `
+  const locationBlock = (prefix: string, settings: string) => `
     location ${prefix}/ {
       proxy_pass http://agents/;
       proxy_set_header X-Forwarded-Prefix ${prefix};${common}${settings}
@@ -64,9 +64,9 @@ http {
       proxy_http_version 1.1;
       proxy_set_header Connection "";${common}
     }
-${prefixed(ROUTES.stripping, '\n      proxy_set_header Connection "";')}
-${prefixed(ROUTES.impatient, '\n      proxy_read_timeout 2s;')}
-${prefixed(ROUTES.tooImpatient, '\n      proxy_read_timeout 100ms;')}
+${locationBlock(ROUTES.stripping, '\n      proxy_set_header Connection "";')}
+${locationBlock(ROUTES.impatient, '\n      proxy_read_timeout 2s;')}
+${locationBlock(ROUTES.tooImpatient, '\n      proxy_read_timeout 100ms;')}
     location ${ROUTES.untrusted}/ {
       # Past the connections that are kept: they come from another address.
       proxy_pass http://${upstream}/;

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { RawConnection } from '../../packages/parley/test/raw-connection.js';
-import { type Answer, reasonOf, saying, type WireRequest } from '../interop/wire.js';
+import { type Answer, reasonOf, sendParams, type WireRequest } from '../interop/wire.js';
 import type { Host } from './hosts.js';
 import type { MountedAgent } from './mounted-agent.js';
 import type { Stage } from './test-host.js';
 
-const oversized = saying('x'.repeat(40_000));
+const oversized = sendParams('x'.repeat(40_000));
 
 async function refusedAsTooLarge(answering: Promise<Answer>): Promise<void> {
   const answer = await answering;

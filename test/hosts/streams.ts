@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { type Body, collect, type Frame, saying } from '../interop/wire.js';
+import { type Body, collect, type Frame, sendParams } from '../interop/wire.js';
 import { BINDINGS, type BoundAgent, stateOf } from './mounted-agent.js';
 import type { Stage } from './test-host.js';
 
@@ -11,7 +11,7 @@ export function testStreams(stage: Stage): void {
   /** The agent gives a chunk only when the one before was seen: what a host holds back never comes. */
   async function seeAll(agent: BoundAgent, gate: string): Promise<Frame[]> {
     const frames: Frame[] = [];
-    for await (const frame of agent.stream(saying(`chunks ${gate} ${COUNT}`))) {
+    for await (const frame of agent.stream(sendParams(`chunks ${gate} ${COUNT}`))) {
       frames.push(frame);
       const seen = chunkOf(agent.event(frame));
       if (seen !== undefined) await stage.open.say(`saw ${gate}-${seen + 1}`);
@@ -38,7 +38,7 @@ export function testStreams(stage: Stage): void {
       const agent = stage.open.over(binding);
       const gate = randomUUID();
       const seen: Frame[] = [];
-      for await (const frame of agent.stream(saying(`chunks ${gate} ${COUNT}`))) {
+      for await (const frame of agent.stream(sendParams(`chunks ${gate} ${COUNT}`))) {
         seen.push(frame);
         if (chunkOf(agent.event(frame)) === 1) break;
       }
@@ -57,12 +57,12 @@ export function testStreams(stage: Stage): void {
 
     it('begin with the task for those who subscribe', async () => {
       const agent = stage.open.over(binding);
-      const { task } = await agent.send(saying('ask'));
+      const { task } = await agent.send(sendParams('ask'));
       const { id } = task as { id: string };
       const frames = agent.subscribe(id);
       const first = await frames.next();
       expect(agent.event(first.value as Frame)).toEqual({ task });
-      await agent.send(saying('task more', { taskId: id }));
+      await agent.send(sendParams('task more', { taskId: id }));
       const rest = (await collect(frames)).map(agent.event);
       expect(stateOf(rest.at(-1) ?? {})).toBe('TASK_STATE_COMPLETED');
     });
@@ -72,7 +72,7 @@ export function testStreams(stage: Stage): void {
       const gate = randomUUID();
       const nobody = () => expect.poll(() => stage.open.say('streams'), { timeout: 10_000 }).toBe('0');
       await nobody();
-      const frames = agent.stream(saying(`chunks ${gate} 2`));
+      const frames = agent.stream(sendParams(`chunks ${gate} 2`));
       const first = await frames.next();
       expect(await stage.open.say('streams')).toBe('1');
       await frames.return(undefined);
@@ -86,7 +86,7 @@ export function testStreams(stage: Stage): void {
   describe('a stream', () => {
     it('says that nobody on the way may hold it back', async () => {
       const { headers } = await stage.open.wire.send(`${stage.open.urlOf('HTTP+JSON')}/message:stream`, {
-        body: saying('task x'),
+        body: sendParams('task x'),
       });
       expect(headers.get('content-type')).toBe('text/event-stream');
       expect(headers.get('cache-control')).toBe('no-cache, no-transform');
@@ -98,7 +98,7 @@ export function testStreams(stage: Stage): void {
       const response = await fetch(`${stage.open.urlOf('HTTP+JSON')}/message:stream`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'a2a-version': '1.0' },
-        body: JSON.stringify(saying('chunks never 2')),
+        body: JSON.stringify(sendParams('chunks never 2')),
       });
       for await (const chunk of response.body ?? []) {
         text += decoder.decode(chunk, { stream: true });

@@ -1,7 +1,7 @@
 import { exportJWK, generateKeyPair } from 'jose';
 import { describe, expect, it, vi } from 'vitest';
 import { RawConnection } from '../../packages/parley/test/raw-connection.js';
-import { pushServer, said } from '../push/push-server.js';
+import { pushServer, sendParams } from '../push/push-server.js';
 import type { Stage } from './test-host.js';
 
 const TOKEN = 'pl4nted-s3cret-hook';
@@ -15,7 +15,7 @@ interface Kept {
 /** The receiver of push notifications on a host with Request and Response. */
 export function testWebhook(stage: Stage): void {
   const hook = () => `${stage.url}/hook`;
-  const kept = async (url: string) => (await (await fetch(url)).json()) as Kept;
+  const fetchStored = async (url: string) => (await (await fetch(url)).json()) as Kept;
   // A refusal leaves the body unread. Some hosts then end the connection, so that no later request may use it.
   const last = { connection: 'close', 'content-type': 'application/json', 'x-a2a-notification-token': TOKEN };
   const post = async (body: string, headers: Readonly<Record<string, string>> = {}, url = hook()) => {
@@ -29,17 +29,19 @@ export function testWebhook(stage: Stage): void {
   describe('a webhook', () => {
     it('gets the events of an agent in order, each once', async () => {
       await using agent = await pushingAgent();
-      const id = await pushed(agent, { url: hook(), token: TOKEN });
-      await vi.waitFor(async () => expect(shown(await kept(hook()), id)).toEqual(EVENTS), { timeout: 30_000 });
+      const id = await sendWithPush(agent, { url: hook(), token: TOKEN });
+      await vi.waitFor(async () => expect(summarize(await fetchStored(hook()), id)).toEqual(EVENTS), {
+        timeout: 30_000,
+      });
     });
 
     it('takes signed notifications, and refuses those without a signature', async () => {
       await using agent = await pushingAgent();
       const url = `${hook()}?keys=${encodeURIComponent(`${agent.url}/.well-known/jwks.json`)}`;
-      const id = await pushed(agent, { url });
-      await vi.waitFor(async () => expect(shown(await kept(url), id)).toEqual(EVENTS), { timeout: 30_000 });
+      const id = await sendWithPush(agent, { url });
+      await vi.waitFor(async () => expect(summarize(await fetchStored(url), id)).toEqual(EVENTS), { timeout: 30_000 });
       expect(await post(eventOf('forged'), {}, url)).toBe(401);
-      expect((await kept(url)).notifications.map(({ taskId }) => taskId)).not.toContain('forged');
+      expect((await fetchStored(url)).notifications.map(({ taskId }) => taskId)).not.toContain('forged');
     });
 
     it('drops repeats, and refuses other tokens, other types and large bodies', async () => {
@@ -49,7 +51,7 @@ export function testWebhook(stage: Stage): void {
       expect(await post(eventOf('refused'), { 'content-type': 'text/plain' })).toBe(415);
       expect(await post('{')).toBe(400);
       expect(await tooLarge(hook())).toMatch(/^HTTP\/1\.1 413 /);
-      const { notifications, refusals } = await kept(hook());
+      const { notifications, refusals } = await fetchStored(hook());
       const ids = notifications.map(({ taskId }) => taskId);
       expect(ids.filter((taskId) => taskId === 'twice')).toHaveLength(1);
       expect(ids).not.toContain('refused');
@@ -70,7 +72,7 @@ async function tooLarge(hook: string): Promise<string> {
 }
 
 /** The states and artifacts of a task that a webhook has. */
-function shown({ notifications }: Kept, id: string) {
+function summarize({ notifications }: Kept, id: string) {
   return notifications
     .filter(({ taskId }) => taskId === id)
     .map(({ event }) => {
@@ -93,7 +95,7 @@ async function pushingAgent() {
 type PushingAgent = Awaited<ReturnType<typeof pushingAgent>>;
 
 /** Sends a message with a webhook; resolves to the id of its task. */
-async function pushed({ call }: PushingAgent, taskPushNotificationConfig: object): Promise<string> {
-  const { result } = await call('SendMessage', { ...said('hi'), configuration: { taskPushNotificationConfig } });
+async function sendWithPush({ call }: PushingAgent, taskPushNotificationConfig: object): Promise<string> {
+  const { result } = await call('SendMessage', { ...sendParams('hi'), configuration: { taskPushNotificationConfig } });
   return (result as unknown as { readonly task: { readonly id: string } }).task.id;
 }

@@ -26,7 +26,7 @@ const message = (text: string, more: object = {}) => ({
 });
 
 /** Begins a task, and does not wait for it. */
-const begun = (service: PlainService, text: string) => service.sendMessage(message(text), { blocking: false });
+const beginTask = (service: PlainService, text: string) => service.sendMessage(message(text), { blocking: false });
 
 /** The own members of the error of a call. */
 const refusal = (call: Promise<unknown>) =>
@@ -123,7 +123,7 @@ describe("the stock client of Cap'n Web with plain arguments at /spec03", { time
 
   it('cancels a task that it did not wait for', async () => {
     const service = await session();
-    const { id, status } = await begun(service, 'task-cancel');
+    const { id, status } = await beginTask(service, 'task-cancel');
     expect(['submitted', 'working']).toContain(status.state);
     expect(await service.cancelTask(id)).toMatchObject({ status: { state: 'canceled' } });
     expect(await service.getTask(id)).toMatchObject({ status: { state: 'canceled' } });
@@ -164,14 +164,14 @@ describe("the stock client of Cap'n Web with plain arguments at /spec03", { time
     const ids: string[] = [];
     for (const text of ['task-failure', 'multi-turn', 'data-types'])
       ids.push((await service.sendMessage(message(text, { contextId }))).id);
-    const listed = async (params: object) => {
+    const listIndexes = async (params: object) => {
       const { tasks, ...rest } = await service.listTasks({ contextId, ...params });
       return { ids: tasks.map(({ id }: PlainTask) => ids.indexOf(id)), ...rest };
     };
-    expect(await listed({})).toEqual({ ids: [2, 1, 0], total: 3, hasMore: false });
-    expect(await listed({ limit: 1, offset: 1 })).toEqual({ ids: [1], total: 3, hasMore: true });
-    expect(await listed({ filter: { states: ['failed', 'completed'] } })).toMatchObject({ ids: [2, 0], total: 2 });
-    expect(await listed({ contextId: randomUUID() })).toEqual({ ids: [], total: 0, hasMore: false });
+    expect(await listIndexes({})).toEqual({ ids: [2, 1, 0], total: 3, hasMore: false });
+    expect(await listIndexes({ limit: 1, offset: 1 })).toEqual({ ids: [1], total: 3, hasMore: true });
+    expect(await listIndexes({ filter: { states: ['failed', 'completed'] } })).toMatchObject({ ids: [2, 0], total: 2 });
+    expect(await listIndexes({ contextId: randomUUID() })).toEqual({ ids: [], total: 0, hasMore: false });
   });
 
   it('gets an error for what the agent refuses', async () => {

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import type { AgentCard } from 'parley-a2a';
 import { describe, expect, it, type TestContext } from 'vitest';
 import { ExampleServer, freePort, temporaryFolder } from './example-server.js';
-import { collect, type Frame, saying, Wire } from './wire.js';
+import { collect, type Frame, sendParams, Wire } from './wire.js';
 
 const MAIN = fileURLToPath(new URL('../../examples/agents/dist/main.js', import.meta.url));
 
@@ -18,7 +18,7 @@ async function ownFolder({ onTestFinished }: TestContext): Promise<string> {
 }
 
 /** A stream once its first frame is there. */
-async function opened(frames: AsyncGenerator<Frame>): Promise<{ readonly all: Promise<Frame[]> }> {
+async function openFrames(frames: AsyncGenerator<Frame>): Promise<{ readonly all: Promise<Frame[]> }> {
   const first = await frames.next();
   const rest = collect(frames);
   return { all: rest.then((frames) => (first.done ? [] : [first.value, ...frames])) };
@@ -119,12 +119,12 @@ describe.concurrent('the server process of the example agents', () => {
     const server = await ExampleServer.start({ folder, port });
     const wire = new Wire(server.url);
     const contextId = randomUUID();
-    const working = wire.send('/spec/message:send', { body: saying('task-lifecycle', { contextId }) });
+    const working = wire.send('/spec/message:send', { body: sendParams('task-lifecycle', { contextId }) });
     while ((await wire.send(`/spec/tasks?contextId=${contextId}`)).body.totalSize === 0);
-    const waiting = await wire.send('/spec/message:send', { body: saying('multi-turn') });
+    const waiting = await wire.send('/spec/message:send', { body: sendParams('multi-turn') });
     const id = (waiting.body.task as { id: string }).id;
-    const watching = await opened(wire.frames(`/spec/tasks/${id}:subscribe`));
-    const streaming = await opened(wire.frames('/spec/message:stream', { body: saying('task-lifecycle') }));
+    const watching = await openFrames(wire.frames(`/spec/tasks/${id}:subscribe`));
+    const streaming = await openFrames(wire.frames('/spec/message:stream', { body: sendParams('task-lifecycle') }));
 
     expect(await server.stop()).toBe(0);
     expect((await working).body).toMatchObject({ task: { status: { state: 'TASK_STATE_COMPLETED' } } });
@@ -140,7 +140,7 @@ describe.concurrent('the server process of the example agents', () => {
   it('ends what does not end by itself when it is asked to stop, saying why', { timeout: 40_000 }, async (context) => {
     const [folder, port] = [await ownFolder(context), await freePort()];
     const server = await ExampleServer.start({ folder, port });
-    const body = { ...saying('task-cancel'), configuration: { returnImmediately: true } };
+    const body = { ...sendParams('task-cancel'), configuration: { returnImmediately: true } };
     const { task } = (await new Wire(server.url).send('/spec/message:send', { body })).body as { task: { id: string } };
     expect(await server.stop()).toBe(0);
     await using again = await ExampleServer.start({ folder, port });

@@ -77,7 +77,7 @@ describe.each(['1.0', '0.3'])('our client with a card of %s', (version) => {
       const described = await cardOf(server, { 'a2a-version': version });
       const url = spell(place);
       const { supportedInterfaces, additionalInterfaces, ...card } = described;
-      const { client, binding } = await connected(
+      const { client, binding } = await connectTo(
         version === '1.0'
           ? { ...card, supportedInterfaces: [{ url, protocolBinding: 'GRPC', protocolVersion: '1.0' }] }
           : { ...card, url, preferredTransport: 'GRPC' },
@@ -91,7 +91,7 @@ describe.each(['1.0', '0.3'])('our client with a card of %s', (version) => {
 });
 
 /** A client for a card; closed after the test. */
-async function connected(card: object) {
+async function connectTo(card: object) {
   const client = await connect(card as Parameters<typeof connect>[0], { bindings: [grpcTransport()] });
   onTestFinished(() => client.close());
   return { client, binding: client.agentInterface.protocolBinding };

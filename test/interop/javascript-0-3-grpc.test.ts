@@ -20,12 +20,12 @@ const PLAYS = [
 describe('official JavaScript client of 0.3 over gRPC', () => {
   const outcomes = new Map<string, Promise<unknown>>();
   let server: ExampleServer;
-  const connected = (mount: string) => JavaScript03Peer.connect(`${server.url}${mount}`, 'GRPC', fetch);
+  const connectTo = (mount: string) => JavaScript03Peer.connect(`${server.url}${mount}`, 'GRPC', fetch);
 
   beforeAll(async () => {
     server = await ExampleServer.start({ program: GRPC_AGENTS });
     for (const { title, mount, scenario, mode } of PLAYS) {
-      const outcome = connected(mount).then((peer) => play(peer, scenario, mode));
+      const outcome = connectTo(mount).then((peer) => play(peer, scenario, mode));
       outcomes.set(
         title,
         outcome.then(
@@ -43,7 +43,7 @@ describe('official JavaScript client of 0.3 over gRPC', () => {
   });
 
   it('cancels a task that it watches, and sees the end', { timeout: 30_000 }, async () => {
-    const peer = await connected('/spec03');
+    const peer = await connectTo('/spec03');
     const messageId = `test-resubscribe-message-id-${randomUUID()}`;
     const states: unknown[] = [];
     let id = '';
@@ -58,7 +58,7 @@ describe('official JavaScript client of 0.3 over gRPC', () => {
   });
 
   it('gets refusals as errors', { timeout: 30_000 }, async () => {
-    const peer = await connected('/spec03');
+    const peer = await connectTo('/spec03');
     await expect(peer.task(randomUUID())).rejects.toThrow(/not found/i);
     await expect(peer.cancel(randomUUID())).rejects.toThrow(/not found/i);
     await expect(peer.subscribe(randomUUID()).next()).rejects.toThrow(/not found/i);

@@ -70,7 +70,7 @@ describe('official JavaScript client of 0.3: every scenario of the example agent
 
 describe.each(EVERYWHERE)('official JavaScript client of 0.3 at $mount over $binding', ({ mount, binding }) => {
   /** A task that is at work and stays so until it is canceled. */
-  async function begun(peer: JavaScript03Peer) {
+  async function beginStream(peer: JavaScript03Peer) {
     const messageId = `test-resubscribe-message-id-${randomUUID()}`;
     const stream = peer.stream({ message: { messageId, parts: [{ text: 'task-cancel' }] } });
     const events: JsonObject[] = [];
@@ -83,7 +83,7 @@ describe.each(EVERYWHERE)('official JavaScript client of 0.3 at $mount over $bin
 
   it('cancels, and whoever watches sees the end', { timeout: 30_000 }, async () => {
     const peer = await connect(mount, binding);
-    const id = await begun(peer);
+    const id = await beginStream(peer);
     const watching = (async () => {
       const events: JsonObject[] = [];
       for await (const event of peer.subscribe(id)) {

@@ -20,13 +20,13 @@ describe('official JavaScript client over gRPC', () => {
   const outcomes = new Map<string, Promise<unknown>>();
   let server: ExampleServer;
   let spec: JavaScriptPeer;
-  const connected = (agent: string) => JavaScriptPeer.connect(`${server.url}${agent}`, 'GRPC', fetch);
+  const connectTo = (agent: string) => JavaScriptPeer.connect(`${server.url}${agent}`, 'GRPC', fetch);
 
   beforeAll(async () => {
     server = await ExampleServer.start({ program: GRPC_AGENTS });
-    spec = await connected('/spec');
+    spec = await connectTo('/spec');
     for (const { title, agent, scenario, mode } of PLAYS) {
-      const outcome = connected(agent).then((peer) => play(peer, scenario, mode));
+      const outcome = connectTo(agent).then((peer) => play(peer, scenario, mode));
       outcomes.set(
         title,
         outcome.catch((error: unknown) => error),

@@ -17,7 +17,7 @@ afterAll(async () => {
   expect(leaks).toEqual([]);
 });
 
-const saying = (text: string, more: object = {}) => ({ message: { parts: [{ text }], ...more } });
+const messageParams = (text: string, more: object = {}) => ({ message: { parts: [{ text }], ...more } });
 const now = { returnImmediately: true };
 const VERSION = { serviceParameters: { 'A2A-Version': '1.0' } };
 
@@ -31,10 +31,10 @@ describe.each(BINDINGS)('official JavaScript client over %s', (binding) => {
     [spec, tck] = await Promise.all([connect('/spec'), connect('/tck')]);
   });
 
-  const started = async (text: string, contextId = randomUUID()) =>
-    idOf((await spec.send({ ...saying(text, { contextId }), configuration: now })).task);
-  const finished = async (text: string, contextId = randomUUID()) =>
-    idOf((await spec.send(saying(text, { contextId }))).task);
+  const startTask = async (text: string, contextId = randomUUID()) =>
+    idOf((await spec.send({ ...messageParams(text, { contextId }), configuration: now })).task);
+  const finishTask = async (text: string, contextId = randomUUID()) =>
+    idOf((await spec.send(messageParams(text, { contextId }))).task);
 
   describe('cancel', () => {
     it('ends a working task within 100 ms, with the metadata of the request, and its streams (Spec §3.5.2)', async () => {
@@ -44,7 +44,7 @@ describe.each(BINDINGS)('official JavaScript client over %s', (binding) => {
       for (let round = 0; round < 30 && took >= 100; round++) {
         const events: JsonObject[] = [];
         let answer: JsonObject | undefined;
-        for await (const event of spec.stream(saying('task-cancel'))) {
+        for await (const event of spec.stream(messageParams('task-cancel'))) {
           events.push(event);
           if ((event.statusUpdate as JsonObject | undefined) === undefined || answer !== undefined) continue;
           const id = idOf(events[0]?.task as JsonObject);
@@ -61,7 +61,7 @@ describe.each(BINDINGS)('official JavaScript client over %s', (binding) => {
     });
 
     it('ends a task that waits for input', async () => {
-      const id = await finished('multi-turn');
+      const id = await finishTask('multi-turn');
       expect(await spec.cancel(id, { a: 1 })).toMatchObject({
         status: { state: 'TASK_STATE_CANCELED' },
         ...(carriesCancelMetadata && { metadata: { a: 1 } }),
@@ -72,7 +72,7 @@ describe.each(BINDINGS)('official JavaScript client over %s', (binding) => {
       const chunks: JsonObject[] = [];
       const states: string[] = [];
       let id = '';
-      for await (const event of spec.stream(saying('streaming'))) {
+      for await (const event of spec.stream(messageParams('streaming'))) {
         if ('task' in event) id = idOf(event.task as JsonObject);
         if ('statusUpdate' in event) states.push(stateOf(event.statusUpdate as JsonObject));
         if (!('artifactUpdate' in event)) continue;
@@ -86,11 +86,11 @@ describe.each(BINDINGS)('official JavaScript client over %s', (binding) => {
     });
 
     it.each(['task-lifecycle', 'task-failure'])('is refused once %s has ended (Spec §3.1.5)', async (text) => {
-      expect(await refusalOf(spec.cancel(await finished(text)))).toMatchObject({ reason: 'TASK_NOT_CANCELABLE' });
+      expect(await refusalOf(spec.cancel(await finishTask(text)))).toMatchObject({ reason: 'TASK_NOT_CANCELABLE' });
     });
 
     it('is refused for a task that is canceled already (Spec §3.1.5) or unknown (Spec §3.1.5)', async () => {
-      const id = await started('task-cancel');
+      const id = await startTask('task-cancel');
       await spec.cancel(id);
       expect(await refusalOf(spec.cancel(id))).toMatchObject({ reason: 'TASK_NOT_CANCELABLE' });
       expect(await refusalOf(spec.cancel(randomUUID()))).toMatchObject({ reason: 'TASK_NOT_FOUND' });
@@ -99,7 +99,7 @@ describe.each(BINDINGS)('official JavaScript client over %s', (binding) => {
 
   describe('subscribe', () => {
     it('shows every subscriber the same events; one that leaves disturbs no other (Spec §3.5.2, §3.1.6)', async () => {
-      const id = await started('streaming');
+      const id = await startTask('streaming');
       const watch = async (leaveAfter = Number.POSITIVE_INFINITY) => {
         const leave = new AbortController();
         const events: JsonObject[] = [];
@@ -117,7 +117,7 @@ describe.each(BINDINGS)('official JavaScript client over %s', (binding) => {
     });
 
     it('holds on to a task that waits, over another question, until it is done (Spec §3.1.2, §3.1.6, §3.5.2)', async () => {
-      const id = await finished('multi-turn');
+      const id = await finishTask('multi-turn');
       const events: JsonObject[] = [];
       const answers = ['more', 'done'];
       for await (const event of spec.subscribe(id)) {
@@ -125,7 +125,7 @@ describe.each(BINDINGS)('official JavaScript client over %s', (binding) => {
         const state = stateOf((event.task ?? event.statusUpdate ?? {}) as JsonObject);
         const answer = state === 'TASK_STATE_INPUT_REQUIRED' ? answers.shift() : undefined;
         // Sent by another client: this one only watches.
-        if (answer !== undefined) void (await connect('/spec')).send(saying(answer, { taskId: id }));
+        if (answer !== undefined) void (await connect('/spec')).send(messageParams(answer, { taskId: id }));
       }
       const states = events.flatMap((event) => (event.statusUpdate ? [stateOf(event.statusUpdate as JsonObject)] : []));
       expect(events[0]).toMatchObject({ task: { id, status: { state: 'TASK_STATE_INPUT_REQUIRED' } } });
@@ -138,7 +138,7 @@ describe.each(BINDINGS)('official JavaScript client over %s', (binding) => {
     });
 
     it('is refused for a task that has ended (Spec §3.1.6) or is unknown (Spec §3.1.6)', async () => {
-      expect(await refusalOf(spec.subscribe(await finished('task-failure')))).toMatchObject({
+      expect(await refusalOf(spec.subscribe(await finishTask('task-failure')))).toMatchObject({
         reason: 'UNSUPPORTED_OPERATION',
       });
       expect(await refusalOf(spec.subscribe(randomUUID()))).toMatchObject({ reason: 'TASK_NOT_FOUND' });
@@ -146,7 +146,7 @@ describe.each(BINDINGS)('official JavaScript client over %s', (binding) => {
 
     it('that are refused throw the errors of the client by their class', async () => {
       const taskId = randomUUID();
-      for (const stream of [spec.subscribe(taskId), spec.stream(saying('x', { taskId }))]) {
+      for (const stream of [spec.subscribe(taskId), spec.stream(messageParams('x', { taskId }))]) {
         await expect(stream.next()).rejects.toBeInstanceOf(TaskNotFoundError);
       }
     });
@@ -154,28 +154,28 @@ describe.each(BINDINGS)('official JavaScript client over %s', (binding) => {
 
   describe('messages', () => {
     it('are refused by a task that has ended (Spec §3.1.1), sent or streamed', async () => {
-      const taskId = await finished('task-lifecycle');
-      expect(await refusalOf(spec.send(saying('again', { taskId })))).toMatchObject({
+      const taskId = await finishTask('task-lifecycle');
+      expect(await refusalOf(spec.send(messageParams('again', { taskId })))).toMatchObject({
         reason: 'UNSUPPORTED_OPERATION',
       });
-      expect(await refusalOf(spec.stream(saying('again', { taskId })))).toMatchObject({
+      expect(await refusalOf(spec.stream(messageParams('again', { taskId })))).toMatchObject({
         reason: 'UNSUPPORTED_OPERATION',
       });
     });
 
     it('are refused for a task that is unknown (Spec §3.4.2)', async () => {
       const taskId = randomUUID();
-      expect(await refusalOf(spec.send(saying('x', { taskId })))).toMatchObject({ reason: 'TASK_NOT_FOUND' });
-      expect(await refusalOf(spec.stream(saying('x', { taskId })))).toMatchObject({ reason: 'TASK_NOT_FOUND' });
+      expect(await refusalOf(spec.send(messageParams('x', { taskId })))).toMatchObject({ reason: 'TASK_NOT_FOUND' });
+      expect(await refusalOf(spec.stream(messageParams('x', { taskId })))).toMatchObject({ reason: 'TASK_NOT_FOUND' });
       expect(await refusalOf(spec.task(taskId))).toMatchObject({ reason: 'TASK_NOT_FOUND' });
     });
 
     it("are refused with another task's context (Spec §3.4.3), and find the context by the task (Spec §3.4.3)", async () => {
       const contextId = randomUUID();
-      const taskId = await finished('multi-turn', contextId);
-      const wrong = saying('x', { taskId, contextId: randomUUID() });
+      const taskId = await finishTask('multi-turn', contextId);
+      const wrong = messageParams('x', { taskId, contextId: randomUUID() });
       expect(await refusalOf(spec.send(wrong))).toMatchObject({ reason: 'INVALID_PARAMS' });
-      expect((await spec.send(saying('done', { taskId }))).task).toMatchObject({ id: taskId, contextId });
+      expect((await spec.send(messageParams('done', { taskId }))).task).toMatchObject({ id: taskId, contextId });
     });
 
     it.each([
@@ -184,7 +184,7 @@ describe.each(BINDINGS)('official JavaScript client over %s', (binding) => {
       ['a part without content', { message: { parts: [{ filename: 'x' }] } }, 'message.parts[0]'],
       [
         'a negative history length',
-        { ...saying('x'), configuration: { historyLength: -1 } },
+        { ...messageParams('x'), configuration: { historyLength: -1 } },
         'configuration.historyLength',
       ],
     ])('with %s are refused, and the field is named (Spec §5.7, §3.2.4)', async (_, outgoing, field) => {
@@ -196,9 +196,9 @@ describe.each(BINDINGS)('official JavaScript client over %s', (binding) => {
 
     it('take their turn on a task that is at work: one writer, nothing lost', async () => {
       const contextId = randomUUID();
-      const first = await tck.send({ ...saying('one', { contextId }), configuration: now });
+      const first = await tck.send({ ...messageParams('one', { contextId }), configuration: now });
       const taskId = idOf(first.task);
-      await Promise.all(['two', 'three'].map((text) => tck.send(saying(text, { taskId }))));
+      await Promise.all(['two', 'three'].map((text) => tck.send(messageParams(text, { taskId }))));
       const { history = [] } = (await tck.task(taskId)) as { history?: JsonObject[] };
       const users = history
         .filter(({ role }) => role === 'ROLE_USER')
@@ -222,7 +222,7 @@ describe.each(BINDINGS)('official JavaScript client over %s', (binding) => {
     });
 
     it('find their tasks in the space of their agent only; the root and /tck share one', async () => {
-      const id = idOf((await tck.send(saying('hi'))).task);
+      const id = idOf((await tck.send(messageParams('hi'))).task);
       expect(await (await connect('/')).task(id)).toMatchObject({ id });
       expect(await refusalOf(spec.task(id))).toMatchObject({ reason: 'TASK_NOT_FOUND' });
     });
@@ -231,7 +231,9 @@ describe.each(BINDINGS)('official JavaScript client over %s', (binding) => {
   describe('what is not offered', () => {
     it('is refused by the echo agent: streaming (Spec §3.3.4) and push (Spec §3.3.4)', async () => {
       const echo = await connect('/echo');
-      expect(await refusalOf(echo.streamUnasked(saying('x')))).toMatchObject({ reason: 'UNSUPPORTED_OPERATION' });
+      expect(await refusalOf(echo.streamUnasked(messageParams('x')))).toMatchObject({
+        reason: 'UNSUPPORTED_OPERATION',
+      });
       const push = { taskPushNotificationConfig: { url: 'https://example.com/hook' } };
       const config = {
         tenant: '',
@@ -249,7 +251,7 @@ describe.each(BINDINGS)('official JavaScript client over %s', (binding) => {
           () => transport.getTaskPushNotificationConfig(config, VERSION),
           () => transport.listTaskPushNotificationConfig({ ...config, pageSize: 10, pageToken: '' }, VERSION),
           () => transport.deleteTaskPushNotificationConfig(config, VERSION),
-          () => peer.send({ ...saying('x'), configuration: push }),
+          () => peer.send({ ...messageParams('x'), configuration: push }),
         ]) {
           expect(await refusalOf(call())).toMatchObject({ reason: 'PUSH_NOTIFICATION_NOT_SUPPORTED' });
         }
@@ -260,8 +262,8 @@ describe.each(BINDINGS)('official JavaScript client over %s', (binding) => {
   describe('history', () => {
     it('comes whole, not at all, or as the last N, oldest first (Spec §3.2.4)', async () => {
       const contextId = randomUUID();
-      const id = await finished('multi-turn', contextId);
-      for (const text of ['second', 'third', 'done']) await spec.send(saying(text, { taskId: id }));
+      const id = await finishTask('multi-turn', contextId);
+      for (const text of ['second', 'third', 'done']) await spec.send(messageParams(text, { taskId: id }));
       const of = async (length?: number) => ((await spec.task(id, length)).history ?? []) as readonly JsonObject[];
       const whole = await of();
       expect(whole.filter(({ role }) => role === 'ROLE_USER')).toHaveLength(4);
@@ -278,7 +280,7 @@ describe.each(BINDINGS)('official JavaScript client over %s', (binding) => {
       const contextId = randomUUID();
       const ids: string[] = [];
       for (const text of ['data-types', 'task-failure', 'multi-turn', 'data-types', 'task-failure']) {
-        ids.unshift(await finished(text, contextId));
+        ids.unshift(await finishTask(text, contextId));
       }
       const seen: string[] = [];
       const sizes: number[] = [];
@@ -298,8 +300,8 @@ describe.each(BINDINGS)('official JavaScript client over %s', (binding) => {
 
     it('filter by status and by time, and give artifacts when asked (Spec §3.1.4)', async () => {
       const contextId = randomUUID();
-      await finished('task-failure', contextId);
-      const completed = await finished('task-lifecycle', contextId);
+      await finishTask('task-failure', contextId);
+      const completed = await finishTask('task-lifecycle', contextId);
       const { status } = (await spec.task(completed)) as { status: JsonObject };
       const failed = await spec.list({ contextId, status: 'TASK_STATE_FAILED' });
       expect(failed).toMatchObject({ totalSize: 1, tasks: [{ status: { state: 'TASK_STATE_FAILED' } }] });
@@ -355,9 +357,9 @@ describe.each(BINDINGS)('official JavaScript client over %s', (binding) => {
     const texts = Array.from({ length: 200 }, (_, index) => `task-lifecycle ${index}`);
     const ids = await Promise.all(
       texts.map(async (text, index) => {
-        if (index % 2 === 0) return finished(text, contextId);
+        if (index % 2 === 0) return finishTask(text, contextId);
         const events: JsonObject[] = [];
-        for await (const event of spec.stream(saying(text, { contextId }))) events.push(event);
+        for await (const event of spec.stream(messageParams(text, { contextId }))) events.push(event);
         expect(events).toHaveLength(4);
         return idOf(events[0]?.task as JsonObject);
       }),

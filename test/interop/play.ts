@@ -43,20 +43,20 @@ export async function play(peer: Peer, scenario: Scenario, mode: Mode): Promise<
     expect(Date.now() - begun).toBeGreaterThanOrEqual(turn.atLeastMs ?? 0);
 
     if (turn.message !== undefined) {
-      expect(mismatches(shown(peer, turn.message), outcome.message)).toEqual([]);
+      expect(mismatches(visiblePattern(peer, turn.message), outcome.message)).toEqual([]);
       expect(outcome.message?.contextId).toBe(contextId);
       continue;
     }
     const id = idOf(outcome.task);
     task = await peer.task(id);
-    expect(mismatches(shown(peer, turn.task), task)).toEqual([]);
+    expect(mismatches(visiblePattern(peer, turn.task), task)).toEqual([]);
     expect(task.contextId).toBe(contextId);
     expectHistory(task, sent);
   }
   if (task !== undefined && peer.version === '1.0') await expectListed(peer, task, contextId);
 }
 
-function shown(peer: Peer, pattern: Json): Json {
+function visiblePattern(peer: Peer, pattern: Json): Json {
   return peer.visible(pattern);
 }
 
@@ -71,7 +71,7 @@ const PLAYERS: Readonly<Record<Mode, Player>> = {
   async stream(peer, turn, outgoing) {
     const events: JsonObject[] = [];
     for await (const event of peer.stream(outgoing)) events.push(event);
-    expect(mismatches(shown(peer, turn.stream), events)).toEqual([]);
+    expect(mismatches(visiblePattern(peer, turn.stream), events)).toEqual([]);
     expect(new Set(events.map(taskIdOf)).size).toBe(1);
     expect(new Set(events.map(contextIdOf)).size).toBe(1);
     const first = events[0] ?? {};
@@ -80,7 +80,7 @@ const PLAYERS: Readonly<Record<Mode, Player>> = {
 
   async blocking(peer, turn, outgoing) {
     const answer = await peer.send(outgoing);
-    if (turn.task !== undefined) expect(mismatches(shown(peer, turn.task), answer.task)).toEqual([]);
+    if (turn.task !== undefined) expect(mismatches(visiblePattern(peer, turn.task), answer.task)).toEqual([]);
     return answer;
   },
 
@@ -88,7 +88,7 @@ const PLAYERS: Readonly<Record<Mode, Player>> = {
     const answer = await peer.send({ ...outgoing, configuration: { returnImmediately: true } });
     if (answer.task === undefined) return answer;
     if (!('taskId' in outgoing.message)) expect(stateOf(answer.task)).toMatch(/SUBMITTED|WORKING/);
-    await settled(peer, idOf(answer.task), turn.task);
+    await waitForTask(peer, idOf(answer.task), turn.task);
     return answer;
   },
 };
@@ -97,14 +97,14 @@ const PLAYERS: Readonly<Record<Mode, Player>> = {
  * Waits by subscribing until the task is as the turn leaves it. The state alone is not enough, because the previous
  * turn may have ended in the same one.
  */
-async function settled(peer: Peer, id: string, expected: Json): Promise<void> {
+async function waitForTask(peer: Peer, id: string, expected: Json): Promise<void> {
   const { status } = expected as JsonObject;
-  const done = (task: Json) => mismatches(peer.visible(expected), task).length === 0;
-  if (done(await peer.task(id))) return;
+  const isReached = (task: Json) => mismatches(peer.visible(expected), task).length === 0;
+  if (isReached(await peer.task(id))) return;
   const leave = new AbortController();
   try {
     for await (const event of peer.subscribe(id, leave.signal)) {
-      if (event.task !== undefined && done(event.task)) break;
+      if (event.task !== undefined && isReached(event.task)) break;
       const change = event.statusUpdate as JsonObject | undefined;
       const state = change === undefined ? '' : stateOf(change);
       const asExpected = mismatches(peer.visible(status), change?.status).length === 0;
@@ -112,7 +112,7 @@ async function settled(peer: Peer, id: string, expected: Json): Promise<void> {
     }
   } catch (error) {
     // It has ended between the look and the subscription.
-    if (!done(await peer.task(id))) throw error;
+    if (!isReached(await peer.task(id))) throw error;
   } finally {
     leave.abort();
   }

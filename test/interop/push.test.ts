@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { FILES, GrpcTester } from '../grpc/grpc-world.js';
 import { type Received, Receiver, seqOf } from '../push/receiver.js';
 import { ExampleServer } from './example-server.js';
-import { type Body, reasonOf, saying, Wire, type WireRequest } from './wire.js';
+import { type Body, reasonOf, sendParams, Wire, type WireRequest } from './wire.js';
 
 const TOKEN = 'pl4nted-s3cret-token';
 const EVENTS_OF_1_0 = ['task', 'statusUpdate', 'artifactUpdate', 'statusUpdate'];
@@ -52,7 +52,7 @@ type Webhook = Readonly<{ url: string; token?: string }>;
 function requestOf({ version, binding }: PushingCaller, webhook: Webhook): object {
   const messageId = `tck-stream-artifact-text-${randomUUID()}`;
   if (version === '1.0') {
-    return { ...saying('hello', { messageId }), configuration: { taskPushNotificationConfig: webhook } };
+    return { ...sendParams('hello', { messageId }), configuration: { taskPushNotificationConfig: webhook } };
   }
   if (binding !== 'JSON-RPC') {
     const message = { messageId, role: 'ROLE_USER', content: [{ text: 'hello' }] };
@@ -116,7 +116,7 @@ it('the credentials of a webhook come as its Authorization (Spec §4.3.3)', asyn
   const authentication = { scheme: 'Bearer', credentials: TOKEN };
   const taskPushNotificationConfig = { url: receiver.url, authentication };
   const messageId = `tck-stream-artifact-text-${randomUUID()}`;
-  const body = { ...saying('hello', { messageId }), configuration: { taskPushNotificationConfig } };
+  const body = { ...sendParams('hello', { messageId }), configuration: { taskPushNotificationConfig } };
   await wire.send('/tck/message:send', { body });
   const received = await receiver.has((all) => all.length >= 4);
   expect(received.map(({ headers }) => headers.authorization)).toEqual(Array(4).fill(`Bearer ${TOKEN}`));
@@ -125,7 +125,7 @@ it('the credentials of a webhook come as its Authorization (Spec §4.3.3)', asyn
 it('a webhook that is created for a running task gets its events from then on', async () => {
   await using receiver = await Receiver.open();
   const messageId = `tck-input-required-${randomUUID()}`;
-  const first = await wire.send('/tck/message:send', { body: saying('hello', { messageId }) });
+  const first = await wire.send('/tck/message:send', { body: sendParams('hello', { messageId }) });
   const { id } = first.body.task as Body;
   const created = await wire.send(`/tck/tasks/${id}/pushNotificationConfigs`, {
     body: { taskId: String(id), url: receiver.url, token: TOKEN },

@@ -73,7 +73,7 @@ describe.each(PAIRS)('a task made in one version and used in the other: $title',
 describe('the version of a call (§4.1)', () => {
   const current = { message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'message-only' }] } };
   const old = { message: { messageId: 'm', role: 'user', parts: [{ kind: 'text', text: 'message-only' }] } };
-  const asking = (version: string | undefined): WireRequest =>
+  const requestIn = (version: string | undefined): WireRequest =>
     version === undefined ? { unversioned: true } : { headers: { 'a2a-version': version } };
   const OK = undefined;
 
@@ -107,7 +107,7 @@ describe('the version of a call (§4.1)', () => {
     ['/spec03', 'agent/getAuthenticatedExtendedCard', undefined, -32004],
     ['/spec03', 'agent/authenticatedExtendedCard', undefined, -32004],
   ])('over JSON-RPC at %s, %s with %s', async (path, method, version, code) => {
-    const { body } = await wire.rpc(path, method, method.includes('/') ? old : current, asking(version));
+    const { body } = await wire.rpc(path, method, method.includes('/') ? old : current, requestIn(version));
     expect((body.error as Body | undefined)?.code).toBe(code);
   });
 
@@ -129,7 +129,7 @@ describe('the version of a call (§4.1)', () => {
     const isOld = path.includes('/v1/');
     const message = { messageId: 'm', role: 'ROLE_USER', [isOld ? 'content' : 'parts']: [{ text: 'message-only' }] };
     const request = path.endsWith('/tasks') ? {} : { body: { message } };
-    expect((await wire.send(path, { ...request, ...asking(version) })).status).toBe(status);
+    expect((await wire.send(path, { ...request, ...requestIn(version) })).status).toBe(status);
   });
 
   it('of 0.2.5 over HTTP+JSON has the names of its protobuf definition', async () => {

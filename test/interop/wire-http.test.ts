@@ -1,7 +1,7 @@
 import { CAPNWEB_BATCH_BINDING, CAPNWEB_BINDING } from 'parley-a2a-capnweb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ExampleServer } from './example-server.js';
-import { type Answer, type Body, saying, Wire } from './wire.js';
+import { type Answer, type Body, sendParams, Wire } from './wire.js';
 
 let server: ExampleServer;
 let wire: Wire;
@@ -129,7 +129,7 @@ describe('addresses', () => {
       const answer = await wire.rpc(
         path,
         'SendMessage',
-        saying('message-only', { messageId: `tck-message-response-${path}` }),
+        sendParams('message-only', { messageId: `tck-message-response-${path}` }),
       );
       expect(answer).toMatchObject({ status: 200, body: { id: 1, result: { message: { role: 'ROLE_AGENT' } } } });
     },
@@ -137,7 +137,7 @@ describe('addresses', () => {
 
   it.each(['/spec', '/tck', '/hello', '/a2a/rest'])('%s has the routes of HTTP+JSON', async (base) => {
     const sent = await wire.send(`${base}/message:send`, {
-      body: saying('task-lifecycle', { messageId: 'tck-complete-task' }),
+      body: sendParams('task-lifecycle', { messageId: 'tck-complete-task' }),
     });
     const read = await wire.send(`${base}/tasks/${taskOf(sent).id}`);
     expect(read.body).toEqual(taskOf(sent));
@@ -163,7 +163,7 @@ describe('addresses', () => {
 
 describe('tenants', () => {
   it('have tasks of their own (Spec §13.1), by path, body or query', async () => {
-    const sent = await wire.send('/spec/acme/message:send', { body: saying('task-failure') });
+    const sent = await wire.send('/spec/acme/message:send', { body: sendParams('task-failure') });
     const { id } = taskOf(sent);
     for (const path of [`/spec/acme/tasks/${id}`, `/spec/tasks/${id}?tenant=acme`]) {
       expect((await wire.send(path)).body).toMatchObject({ id });
@@ -178,7 +178,7 @@ describe('tenants', () => {
 
 describe('requests', () => {
   it.each(['HTTP+JSON', 'JSON-RPC'])('to cancel over %s leave their metadata in the task', async (binding) => {
-    const { id } = taskOf(await wire.send('/spec/message:send', { body: saying('multi-turn') }));
+    const { id } = taskOf(await wire.send('/spec/message:send', { body: sendParams('multi-turn') }));
     const metadata = { reason: 'test-cancel-reason', requestedBy: 'the test', nested: { list: [1, null, 'x'] } };
     const answer =
       binding === 'JSON-RPC'
@@ -190,7 +190,7 @@ describe('requests', () => {
 
   it('may hold members that nobody knows, and names in the protobuf spelling', async () => {
     const first = await wire.send('/spec/message:send', {
-      body: { ...saying('multi-turn', { kind: 'message', generation: 7 }), unknown: { a: 1 } },
+      body: { ...sendParams('multi-turn', { kind: 'message', generation: 7 }), unknown: { a: 1 } },
     });
     const { id } = taskOf(first);
     const message = {

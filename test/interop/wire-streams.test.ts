@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ExampleServer } from './example-server.js';
-import { type Body, collect, type Frame, reasonOf, saying, Wire, type WireRequest } from './wire.js';
+import { type Body, collect, type Frame, reasonOf, sendParams, Wire, type WireRequest } from './wire.js';
 
 let server: ExampleServer;
 let wire: Wire;
@@ -35,7 +35,7 @@ const since = (id: number | string) => ({ headers: { 'last-event-id': String(id)
 const ids = (frames: readonly Frame[]) => frames.map(({ id }) => id);
 const send = async (message: object) =>
   ((await wire.send('/spec/message:send', { body: message })).body.task ?? {}) as Body;
-const finishedTask = async (text: string) => String((await send(saying(text))).id);
+const finishedTask = async (text: string) => String((await send(sendParams(text))).id);
 
 describe.each(Object.entries(BINDINGS))('streams over %s', (_, { stream, subscribe, refused, event }) => {
   const stateOf = (frame: Frame | undefined) => {
@@ -44,17 +44,17 @@ describe.each(Object.entries(BINDINGS))('streams over %s', (_, { stream, subscri
   };
 
   it('number their events from 1 without gaps', async () => {
-    const frames = await collect(stream(saying('data-types')));
+    const frames = await collect(stream(sendParams('data-types')));
     expect(ids(frames)).toEqual(['1', '2', '3', '4', '5', '6', '7']);
   });
 
   it('give a direct message no number', async () => {
-    const frames = await collect(stream(saying('message-only')));
+    const frames = await collect(stream(sendParams('message-only')));
     expect(ids(frames)).toEqual([undefined]);
   });
 
   it('are repeated from any event on, also once the task has ended', async () => {
-    const whole = await collect(stream(saying('data-types')));
+    const whole = await collect(stream(sendParams('data-types')));
     const id = String((event(whole[0] as Frame).task as Body).id);
     for (const seen of [0, 1, 4, 6]) {
       expect((await collect(subscribe(id, since(seen)))).map(event)).toEqual(whole.slice(seen).map(event));
@@ -71,7 +71,7 @@ describe.each(Object.entries(BINDINGS))('streams over %s', (_, { stream, subscri
   it.each(['8', '999999', 'x', '-1', '1.5', '1e1', ''])(
     'begin anew with the task where the last id is %j',
     async (last) => {
-      const id = String((await send(saying('multi-turn'))).id);
+      const id = String((await send(sendParams('multi-turn'))).id);
       for await (const frame of subscribe(id, since(last))) {
         expect(stateOf(frame)).toBe('TASK_STATE_INPUT_REQUIRED');
         expect(event(frame)).toMatchObject({ task: { id, artifacts: [{ artifactId: 'turn-1' }] } });
@@ -82,9 +82,9 @@ describe.each(Object.entries(BINDINGS))('streams over %s', (_, { stream, subscri
   );
 
   it('wait where the last event of a task that goes on was seen, and go on behind it', async () => {
-    const id = String((await send(saying('multi-turn'))).id);
+    const id = String((await send(sendParams('multi-turn'))).id);
     const reading = collect(subscribe(id, since(4)));
-    await send(saying('done', { taskId: id }));
+    await send(sendParams('done', { taskId: id }));
     const frames = await reading;
     expect(ids(frames)).toEqual(['5', '6', '7']);
     expect(frames.map(stateOf)).toEqual(['TASK_STATE_WORKING', undefined, 'TASK_STATE_COMPLETED']);
@@ -92,7 +92,7 @@ describe.each(Object.entries(BINDINGS))('streams over %s', (_, { stream, subscri
 
   it('go on exactly where they were cut, however often', async () => {
     const seen: Frame[] = [];
-    for await (const frame of stream(saying('streaming'))) {
+    for await (const frame of stream(sendParams('streaming'))) {
       seen.push(frame);
       if (seen.length === 3) break;
     }
@@ -110,7 +110,7 @@ describe.each(Object.entries(BINDINGS))('streams over %s', (_, { stream, subscri
 
   it('do not take the task along when they are cut (Spec §3.5.2)', async () => {
     let id = '';
-    for await (const frame of stream(saying('task-lifecycle'))) {
+    for await (const frame of stream(sendParams('task-lifecycle'))) {
       id = String((event(frame).task as Body).id);
       break;
     }
@@ -119,7 +119,7 @@ describe.each(Object.entries(BINDINGS))('streams over %s', (_, { stream, subscri
   });
 
   it('begin with the task where nobody says what was seen (Spec §3.1.6)', async () => {
-    const id = String((await send({ ...saying('streaming'), configuration: { returnImmediately: true } })).id);
+    const id = String((await send({ ...sendParams('streaming'), configuration: { returnImmediately: true } })).id);
     const frames = await collect(subscribe(id));
     expect(event(frames[0] as Frame)).toMatchObject({ task: { id } });
     const numbers = ids(frames).map(Number);

@@ -92,7 +92,7 @@ function frameOf(text: string): Frame {
 }
 
 /** A message to send, as the body of an HTTP+JSON request or the params of a JSON-RPC one. */
-export function saying(text: string, more: object = {}): { readonly message: object } {
+export function sendParams(text: string, more: object = {}): { readonly message: object } {
   return { message: { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ text }], ...more } };
 }
 

@@ -32,7 +32,7 @@ it.each(['SIGTERM', 'SIGKILL'] as const)(
     const events = await eventsOf(last, finished.id);
     expect(events.length).toBeGreaterThan(8);
     last.signal(signal);
-    await last.ended();
+    await last.waitForExit();
 
     await using current = await Replica.start(database);
     expect([await current.task(finished.id), await current.task(asked.id)]).toEqual(before);
@@ -45,7 +45,7 @@ it.each(['SIGTERM', 'SIGKILL'] as const)(
     expect((await current.send('echo yes', { taskId: asked.id })).status.state).toBe('TASK_STATE_COMPLETED');
     // The turn goes on, with the numbers of its events.
     const rest = await EventFeed.ofTask(current, running, String(stream.ids.at(-1)));
-    await rest.ended();
+    await rest.waitForEnd();
     await current.until(running, 'COMPLETED');
     expect(current.runs('steps 60 50')).toBe(1);
     expect(rest.ids[0]).toBe((stream.ids.at(-1) ?? 0) + 1);

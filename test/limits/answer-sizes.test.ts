@@ -30,7 +30,7 @@ interface Listed {
   readonly totalSize: number;
 }
 
-async function served(limits: object, kind: 'memory' | 'sqlite') {
+async function serveAgent(limits: object, kind: 'memory' | 'sqlite') {
   const storage = kind === 'memory' ? new MemoryStorage({ clock: systemClock }) : await files.open(systemClock);
   onTestFinished(() => storage.close());
   const server = createA2AServer({ agent, limits, storage } as unknown as A2AServerOptions);
@@ -65,22 +65,22 @@ async function served(limits: object, kind: 'memory' | 'sqlite') {
 
 describe.each(['memory', 'sqlite'] as const)('on %s', (storage) => {
   it('a list shows so many messages of each history as `listedHistory` says, the newest, unless the call says', async () => {
-    const { send, list } = await served({ listedHistory: 2 }, storage);
+    const { send, list } = await serveAgent({ listedHistory: 2 }, storage);
     const { id: taskId } = await send('0');
     for (const text of ['00', '000', '0000']) await send(text, { taskId });
-    const told = async (params?: object) => {
+    const listTexts = async (params?: object) => {
       const [{ history = [] } = {} as ListedTask] = (await list(params)).tasks;
       return history.flatMap(({ parts }) => parts.map(({ text }) => text));
     };
-    const whole = await told({ historyLength: 100 });
+    const whole = await listTexts({ historyLength: 100 });
     expect(whole.filter((text) => /^0+$/.test(text))).toEqual(['0', '00', '000', '0000']);
-    expect(await told()).toEqual(whole.slice(-2));
-    expect(await told({ historyLength: 0 })).toEqual([]);
-    expect(await told({ historyLength: 3 })).toEqual(whole.slice(-3));
+    expect(await listTexts()).toEqual(whole.slice(-2));
+    expect(await listTexts({ historyLength: 0 })).toEqual([]);
+    expect(await listTexts({ historyLength: 3 })).toEqual(whole.slice(-3));
   });
 
   it('a page of a list ends at `pageBytes`, and the next ones have the rest, each task once', async () => {
-    const { send, pages } = await served({ pageBytes: 50_000 }, storage);
+    const { send, pages } = await serveAgent({ pageBytes: 50_000 }, storage);
     const ids: string[] = [];
     for (let task = 0; task < 6; task++) ids.push((await send('20')).id);
     const found = await pages({ includeArtifacts: true });
@@ -89,13 +89,13 @@ describe.each(['memory', 'sqlite'] as const)('on %s', (storage) => {
   });
 
   it('a page has at least one task, however large that is', async () => {
-    const { send, pages } = await served({ pageBytes: 1_000 }, storage);
+    const { send, pages } = await serveAgent({ pageBytes: 1_000 }, storage);
     for (let task = 0; task < 3; task++) await send('20');
     expect((await pages({ includeArtifacts: true })).map(({ length }) => length)).toEqual([1, 1, 1]);
   });
 
   it('a task beyond `taskBytes` fails, keeps what it had, and says so', async () => {
-    const { send, call } = await served({ taskBytes: 30_000 }, storage);
+    const { send, call } = await serveAgent({ taskBytes: 30_000 }, storage);
     expect((await send('20')).status.state).toBe('TASK_STATE_INPUT_REQUIRED');
     const failed = await send('100');
     expect(failed.status.state).toBe('TASK_STATE_FAILED');
@@ -106,7 +106,7 @@ describe.each(['memory', 'sqlite'] as const)('on %s', (storage) => {
   });
 
   it('counts `taskBytes` over all turns of a task', async () => {
-    const { send } = await served({ taskBytes: 30_000 }, storage);
+    const { send } = await serveAgent({ taskBytes: 30_000 }, storage);
     const { id: taskId } = await send('20');
     expect((await send('20', { taskId })).status.state).toBe('TASK_STATE_FAILED');
   });

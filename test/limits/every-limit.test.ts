@@ -27,11 +27,10 @@ import { CONNECTIONS, FURTHER_CONNECTIONS } from './connection-rows.js';
 import {
   call,
   caller,
-  closed,
   entrance,
   failed,
   files,
-  flooded,
+  floodConnection,
   HELLO,
   HOUR,
   logins,
@@ -41,12 +40,13 @@ import {
   rawRefusal,
   refusalOf,
   refusedRaw,
-  rejected,
-  repeated,
+  rejectionOf,
+  repeatUntilRefused,
   send,
-  served,
+  serveWorld,
   socketTo,
   upload,
+  waitForClose,
 } from './limit-world.js';
 
 /** The test that reaches a limit which takes a peer of its own. */
@@ -73,12 +73,12 @@ const ROWS: Readonly<Record<LimitName, Row | ShownElsewhere>> = {
   address: {
     server: { rateLimit: { perAddress: { requests: 1, windowMs: HOUR } } },
     code: EXHAUSTED,
-    reach: (world) => repeated(2, () => send(world, 'hi')),
+    reach: (world) => repeatUntilRefused(2, () => send(world, 'hi')),
   },
   principal: {
     server: { rateLimit: { perPrincipal: { requests: 1, windowMs: HOUR } } },
     code: EXHAUSTED,
-    reach: (world) => repeated(2, () => send(world, 'hi')),
+    reach: (world) => repeatUntilRefused(2, () => send(world, 'hi')),
   },
   agent: {
     code: EXHAUSTED,
@@ -90,7 +90,7 @@ const ROWS: Readonly<Record<LimitName, Row | ShownElsewhere>> = {
   bodyBytes: {
     server: { limits: { bodyBytes: 1_000 } },
     code: 'PAYLOAD_TOO_LARGE',
-    reach: (world) => repeated(1, () => send(world, 'x'.repeat(2_000))),
+    reach: (world) => repeatUntilRefused(1, () => send(world, 'x'.repeat(2_000))),
   },
   bodyMemory: {
     server: { bodyMemory: 100_000 },
@@ -108,28 +108,30 @@ const ROWS: Readonly<Record<LimitName, Row | ShownElsewhere>> = {
   },
   idLength: {
     code: 'INVALID_PARAMS',
-    reach: (world) => repeated(1, () => send(world, 'hi', { contextId: 'x'.repeat(2_000) })),
+    reach: (world) => repeatUntilRefused(1, () => send(world, 'hi', { contextId: 'x'.repeat(2_000) })),
   },
   jsonDepth: {
     server: { limits: { jsonDepth: 10 } },
     code: 'INVALID_REQUEST',
     reach: (world) =>
-      repeated(1, () => send(world, 'hi', { metadata: JSON.parse(`${'{"a":'.repeat(20)}1${'}'.repeat(20)}`) })),
+      repeatUntilRefused(1, () =>
+        send(world, 'hi', { metadata: JSON.parse(`${'{"a":'.repeat(20)}1${'}'.repeat(20)}`) }),
+      ),
   },
   jsonItems: {
     server: { limits: { jsonItems: 30 } },
     code: 'INVALID_REQUEST',
-    reach: (world) => repeated(1, () => send(world, 'hi', { metadata: { list: new Array(40).fill(0) } })),
+    reach: (world) => repeatUntilRefused(1, () => send(world, 'hi', { metadata: { list: new Array(40).fill(0) } })),
   },
   listItems: {
     server: { limits: { listItems: 2 } },
     code: 'INVALID_PARAMS',
-    reach: (world) => repeated(1, () => send(world, 'hi', { referenceTaskIds: ['a', 'b', 'c'] })),
+    reach: (world) => repeatUntilRefused(1, () => send(world, 'hi', { referenceTaskIds: ['a', 'b', 'c'] })),
   },
   parts: {
     server: { limits: { parts: 1 } },
     code: 'INVALID_PARAMS',
-    reach: (world) => repeated(1, () => send(world, 'hi', { parts: [{ text: 'a' }, { text: 'b' }] })),
+    reach: (world) => repeatUntilRefused(1, () => send(world, 'hi', { parts: [{ text: 'a' }, { text: 'b' }] })),
   },
   maxConfigs: {
     server: { push: { maxConfigs: 1 } },
@@ -137,7 +139,9 @@ const ROWS: Readonly<Record<LimitName, Row | ShownElsewhere>> = {
     reach: async (world) => {
       const { result } = await send(world, 'hold');
       const url = 'https://receiver.example/hook';
-      return repeated(2, () => call(world, 'CreateTaskPushNotificationConfig', { taskId: result?.task?.id, url }));
+      return repeatUntilRefused(2, () =>
+        call(world, 'CreateTaskPushNotificationConfig', { taskId: result?.task?.id, url }),
+      );
     },
   },
   maxBytes: { server: files({ maxBytes: 10 }), code: 413, reach: (world) => upload(world, 20) },
@@ -155,19 +159,19 @@ const ROWS: Readonly<Record<LimitName, Row | ShownElsewhere>> = {
   streams: {
     server: { concurrency: { streamsPerCaller: 1 } },
     code: EXHAUSTED,
-    reach: (world) => repeated(2, () => call(world, 'SendStreamingMessage', { message: message('hold') })),
+    reach: (world) => repeatUntilRefused(2, () => call(world, 'SendStreamingMessage', { message: message('hold') })),
   },
   turns: {
     server: { concurrency: { turnsPerCaller: 1 } },
     code: EXHAUSTED,
-    reach: (world) => repeated(2, () => send(world, 'hold')),
+    reach: (world) => repeatUntilRefused(2, () => send(world, 'hold')),
   },
   waitingMessages: {
     server: { limits: { waitingMessages: 1 } },
     code: EXHAUSTED,
     reach: async (world) => {
       const { result } = await send(world, 'hold');
-      return repeated(2, () => send(world, 'more', { taskId: result?.task?.id }));
+      return repeatUntilRefused(2, () => send(world, 'more', { taskId: result?.task?.id }));
     },
   },
   maxMessageBytes: {
@@ -236,12 +240,12 @@ const ROWS: Readonly<Record<LimitName, Row | ShownElsewhere>> = {
   pings: {
     code: 'closed',
     endsConnection: true,
-    reach: (world) => flooded(world, http2Frame(TYPE.ping, 0, Buffer.alloc(8))),
+    reach: (world) => floodConnection(world, http2Frame(TYPE.ping, 0, Buffer.alloc(8))),
   },
   settings: {
     code: 'closed',
     endsConnection: true,
-    reach: (world) => flooded(world, http2Frame(TYPE.settings, 0, Buffer.from([0, 4, 0, 0, 255, 255]))),
+    reach: (world) => floodConnection(world, http2Frame(TYPE.settings, 0, Buffer.from([0, 4, 0, 0, 255, 255]))),
   },
   bytesOfNoUse: {
     code: 'closed',
@@ -306,7 +310,7 @@ const ROWS: Readonly<Record<LimitName, Row | ShownElsewhere>> = {
     reach: async (world) => {
       const ada = entrance(world).authenticate(HELLO);
       ada.sendMessage({ message: message('hold') }).catch(() => {});
-      return rejected(ada.listTasks({}));
+      return rejectionOf(ada.listTasks({}));
     },
   },
   feeds: {
@@ -315,21 +319,21 @@ const ROWS: Readonly<Record<LimitName, Row | ShownElsewhere>> = {
     reach: async (world) => {
       const ada = entrance(world).authenticate(HELLO);
       await ada.sendStreamingMessage({ message: message('hold') });
-      return rejected(ada.sendStreamingMessage({ message: message('hold') }));
+      return rejectionOf(ada.sendStreamingMessage({ message: message('hold') }));
     },
   },
   frame: {
     server: { limits: { bodyBytes: 100_000 } },
     code: 1009,
     endsConnection: true,
-    reach: (world) => closed(world, (write) => write('push', ['pipeline', 0, ['ping'], ['x'.repeat(200_000)]])),
+    reach: (world) => waitForClose(world, (write) => write('push', ['pipeline', 0, ['ping'], ['x'.repeat(200_000)]])),
   },
   unreleasedCalls: {
     sessions: { unreleasedCalls: 10 },
     code: VIOLATION,
     endsConnection: true,
     reach: (world) =>
-      closed(world, (write) => {
+      waitForClose(world, (write) => {
         for (let count = 0; count < 20; count++) write('push', ['pipeline', 0, ['ping'], []]);
       }),
   },
@@ -338,7 +342,7 @@ const ROWS: Readonly<Record<LimitName, Row | ShownElsewhere>> = {
     code: VIOLATION,
     endsConnection: true,
     reach: (world) =>
-      closed(world, (write) => {
+      waitForClose(world, (write) => {
         write('push', ['pipeline', 0, ['authenticate'], [HELLO]]);
         for (let id = 2; id < 20; id++) {
           write('push', ['pipeline', 1]);
@@ -372,7 +376,7 @@ const ROWS: Readonly<Record<LimitName, Row | ShownElsewhere>> = {
         return ada.sendMessage({ message: message('', { parts: [{ raw }] }) });
       };
       for (let arriving = 0; arriving < 4; arriving++) sendFile().catch(() => {});
-      return rejected(sendFile());
+      return rejectionOf(sendFile());
     },
   },
   runningLength: {
@@ -394,7 +398,7 @@ const ROWS: Readonly<Record<LimitName, Row | ShownElsewhere>> = {
     sessions: { authenticateMs: 100 },
     code: 4408,
     endsConnection: true,
-    reach: (world) => closed(world, () => {}),
+    reach: (world) => waitForClose(world, () => {}),
   },
   batchFrames: {
     sessions: { batchFrames: 1 },
@@ -437,7 +441,7 @@ const reached = Object.entries(ROWS)
 
 it.each(reached)('$name has a code, a name, a metric and a line in the log', { timeout: 60_000 }, async (row) => {
   const { limit, code, endsConnection, reach } = row;
-  const world = await served(row);
+  const world = await serveWorld(row);
   expect(await reach(world)).toEqual(endsConnection ? { code } : expect.objectContaining({ code, limit }));
   await expect.poll(world.figures).toMatch(new RegExp(`a2a_server_limits_reached_total\\{limit="${limit}"\\} [1-9]`));
   const lines = world.logger.lines.filter(({ message: text }) => text === 'A limit was reached');

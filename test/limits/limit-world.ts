@@ -51,9 +51,9 @@ export interface Options {
 }
 
 /** A server with all bindings, or an agent on another server. */
-export async function served({ server: options, grpc, sessions, mount }: Options) {
+export async function serveWorld({ server: options, grpc, sessions, mount }: Options) {
   const logger = new CapturingLogger();
-  if (mount !== undefined) return { ...(await mounted(mount, logger)), address: '', port: 0, logger };
+  if (mount !== undefined) return { ...(await mountHandler(mount, logger)), address: '', port: 0, logger };
   const server = createA2AServer({
     agent,
     trustProxy: ['loopback'],
@@ -67,7 +67,7 @@ export async function served({ server: options, grpc, sessions, mount }: Options
   return { url, address, port: Number(address.split(':').at(-1)), logger, figures: () => figuresOf(url) };
 }
 
-async function mounted({ on, stallMs }: NonNullable<Options['mount']>, logger: CapturingLogger) {
+async function mountHandler({ on, stallMs }: NonNullable<Options['mount']>, logger: CapturingLogger) {
   const handler = createAgentHandler({ agent, metrics: true, logger, url: 'https://agents.example' });
   const { url, close } = await MOUNTS[on](handler, stallMs);
   onTestFinished(async () => {
@@ -81,7 +81,7 @@ async function figuresOf(url: string): Promise<string> {
   return (await fetch(`${url}/metrics`, { headers: { accept: 'text/plain;version=0.0.4' } })).text();
 }
 
-export type World = Awaited<ReturnType<typeof served>>;
+export type World = Awaited<ReturnType<typeof serveWorld>>;
 
 /** The words of a refusal. A connection that ends has no error with a name. */
 export interface Refusal {
@@ -133,18 +133,18 @@ export const send = (world: World, text: string, more: object = {}, headers: obj
   call(world, 'SendMessage', { message: message(text, more), configuration: { returnImmediately: true } }, headers);
 
 /** Sends the same message `times` times, and returns the last answer. */
-export async function repeated(times: number, sending: () => Promise<RpcAnswer>): Promise<Refusal> {
+export async function repeatUntilRefused(times: number, sending: () => Promise<RpcAnswer>): Promise<Refusal> {
   for (let sent = 1; sent < times; sent++) await sending();
   return refusalOf(await sending());
 }
 
-function named({ code, details }: Failed): Refusal {
+function refusalFrom({ code, details }: Failed): Refusal {
   const info = details.find(({ type }) => type === 'ErrorInfo')?.value as { metadata: { limit: string } } | undefined;
   return { code, ...info?.metadata };
 }
 
 export async function failed(calling: Promise<unknown>): Promise<Refusal> {
-  return named(await failure(calling));
+  return refusalFrom(await failure(calling));
 }
 
 /** A caller of gRPC, who tells whose rate counts. */
@@ -173,7 +173,10 @@ export function socketTo({ url }: World): WebSocket {
 }
 
 /** A socket whose frames the test writes. Resolves with the code of its close. */
-export async function closed(world: World, write: (frame: (...parts: unknown[]) => void) => void): Promise<Refusal> {
+export async function waitForClose(
+  world: World,
+  write: (frame: (...parts: unknown[]) => void) => void,
+): Promise<Refusal> {
   const socket = socketTo(world);
   await once(socket, 'open');
   const close = once(socket, 'close');
@@ -187,7 +190,7 @@ export function entrance(world: World): RemoteEntrance {
   return newWebSocketRpcSession(socketTo(world) as never) as unknown as RemoteEntrance;
 }
 
-export async function rejected(calling: PromiseLike<unknown>): Promise<Refusal> {
+export async function rejectionOf(calling: PromiseLike<unknown>): Promise<Refusal> {
   try {
     await calling;
   } catch (error) {
@@ -213,11 +216,11 @@ export async function refusedRaw(stream: ReturnType<typeof rawCall>): Promise<Re
   const { headers, status } = await answerOf(stream);
   const metadata = new grpc.Metadata();
   metadata.set('grpc-status-details-bin', Buffer.from(String(headers['grpc-status-details-bin']), 'base64'));
-  return named(failureOf({ code: status, details: '', metadata } as never));
+  return refusalFrom(failureOf({ code: status, details: '', metadata } as never));
 }
 
 /** Writes frames to a connection of HTTP/2 until the server ends it. */
-export async function flooded({ port }: World, ...flood: readonly Buffer[]): Promise<Refusal> {
+export async function floodConnection({ port }: World, ...flood: readonly Buffer[]): Promise<Refusal> {
   const socket = connect(port, '127.0.0.1').on('error', () => {});
   onTestFinished(() => void socket.destroy());
   const end = new Promise((resolve) => socket.once('close', resolve));

@@ -27,22 +27,23 @@ export const MOUNTS = {
       0,
       '127.0.0.1',
     );
-    return listening(server);
+    return waitForListening(server);
   },
   Fastify: async (handler, stallMs) => {
     const app = Fastify({ forceCloseConnections: true });
     app.register(toFastify({ ...handler, clock: systemClock, stallMs }));
     return { url: await app.listen({ port: 0, host: '127.0.0.1' }), close: () => app.close() };
   },
-  Hono: (handler, stallMs) => served(new Hono().use('/*', toHono({ ...handler, clock: systemClock, stallMs })).fetch),
-  'a web handler': (handler, stallMs) => served(toFetch({ ...handler, clock: systemClock, stallMs })),
+  Hono: (handler, stallMs) =>
+    serveFetch(new Hono().use('/*', toHono({ ...handler, clock: systemClock, stallMs })).fetch),
+  'a web handler': (handler, stallMs) => serveFetch(toFetch({ ...handler, clock: systemClock, stallMs })),
 } satisfies Readonly<Record<string, Mount>>;
 
-function served(answer: (request: Request) => Response | Promise<Response>): Promise<Mounted> {
-  return listening(serve({ fetch: answer, port: 0, hostname: '127.0.0.1' }));
+function serveFetch(answer: (request: Request) => Response | Promise<Response>): Promise<Mounted> {
+  return waitForListening(serve({ fetch: answer, port: 0, hostname: '127.0.0.1' }));
 }
 
-async function listening(server: ServerType): Promise<Mounted> {
+async function waitForListening(server: ServerType): Promise<Mounted> {
   if (!server.listening) await once(server, 'listening');
   const close = () => {
     if ('closeAllConnections' in server) server.closeAllConnections();

@@ -14,7 +14,7 @@ const HOUR = 3_600_000;
 const MESSAGE = { message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'hi' }] } };
 const JSON_HEADERS = { 'content-type': 'application/json', 'a2a-version': '1.0' };
 
-async function limited(options: Omit<Partial<A2AHostOptions>, 'agents'>, agents?: A2AHostOptions['agents']) {
+async function serveLimited(options: Omit<Partial<A2AHostOptions>, 'agents'>, agents?: A2AHostOptions['agents']) {
   const server = createA2AHost({
     agents: agents ?? { '/': { agent: () => 'ok' } },
     trustProxy: ['loopback'],
@@ -49,7 +49,7 @@ describe('the rate of an address', () => {
   const rateLimit = { perAddress: { requests: 3, windowMs: HOUR } };
 
   it('refuses what comes beyond it, over every endpoint, and no other address', async () => {
-    const { call, get, statuses } = await limited({ rateLimit });
+    const { call, get, statuses } = await serveLimited({ rateLimit });
     expect(await statuses(1, () => call(from('192.0.2.1')))).toEqual([200]);
     expect(await statuses(2, () => get('/.well-known/agent-card.json', from('192.0.2.1')))).toEqual([200, 200]);
     for (const path of ['/.well-known/agent-card.json', '/', '/a2a/rest/tasks', '/nowhere']) {
@@ -59,7 +59,7 @@ describe('the rate of an address', () => {
   });
 
   it('refuses in the form of the binding, with the time to wait and the RateLimit fields', async () => {
-    const { call, get, statuses } = await limited({ rateLimit });
+    const { call, get, statuses } = await serveLimited({ rateLimit });
     const first = await call(from('192.0.2.1'));
     expect(first.headers.get('ratelimit-policy')).toBe('"address";q=3;w=3600');
     expect(first.headers.get('ratelimit')).toMatch(/^"address";r=2;t=3\d{3}$/);
@@ -86,34 +86,34 @@ describe('the rate of an address', () => {
   });
 
   it('counts the client behind trusted proxies, whatever the client writes into the headers', async () => {
-    const { call, statuses } = await limited({ rateLimit });
+    const { call, statuses } = await serveLimited({ rateLimit });
     let spoofed = 0;
-    const lying = () => {
+    const spoofChain = () => {
       spoofed += 1;
       return call(from(`198.51.100.${spoofed}, 192.0.2.1`));
     };
-    expect(await statuses(5, lying)).toEqual([200, 200, 200, 429, 429]);
+    expect(await statuses(5, spoofChain)).toEqual([200, 200, 200, 429, 429]);
     expect(await statuses(1, () => call({ forwarded: 'for=192.0.2.1' }))).toEqual([429]);
   });
 
   it('counts the peer without a trusted proxy', async () => {
-    const { call, statuses } = await limited({ rateLimit, trustProxy: [] });
+    const { call, statuses } = await serveLimited({ rateLimit, trustProxy: [] });
     let spoofed = 0;
-    const lying = () => {
+    const spoofAddress = () => {
       spoofed += 1;
       return call(from(`192.0.2.${spoofed}`));
     };
-    expect(await statuses(4, lying)).toEqual([200, 200, 200, 429]);
+    expect(await statuses(4, spoofAddress)).toEqual([200, 200, 200, 429]);
   });
 
   it('counts the /64 of an IPv6 address', async () => {
-    const { call, statuses } = await limited({ rateLimit });
+    const { call, statuses } = await serveLimited({ rateLimit });
     let host = 0;
-    const rotating = () => {
+    const rotateAddress = () => {
       host += 1;
       return call(from(`[2001:db8::${host}]:443`));
     };
-    expect(await statuses(4, rotating)).toEqual([200, 200, 200, 429]);
+    expect(await statuses(4, rotateAddress)).toEqual([200, 200, 200, 429]);
   });
 
   it('is checked before any credential and any body', async () => {
@@ -125,7 +125,7 @@ describe('the rate of an address', () => {
         return { kind: 'refused' as const, reason: 'wrong' };
       },
     };
-    const { url, call, statuses } = await limited({ rateLimit, authenticator });
+    const { url, call, statuses } = await serveLimited({ rateLimit, authenticator });
     expect(await statuses(5, () => call({ ...from('192.0.2.1'), ...token('eve') }))).toEqual([401, 401, 401, 429, 429]);
     expect(authenticated).toBe(3);
     // The request is refused after its head, because the body is never sent.
@@ -135,7 +135,7 @@ describe('the rate of an address', () => {
   });
 
   it('does not hold for probes', async () => {
-    const { get, call, statuses } = await limited({ rateLimit });
+    const { get, call, statuses } = await serveLimited({ rateLimit });
     await statuses(3, () => call());
     expect(await statuses(10, () => get('/healthz'))).toEqual(Array.from({ length: 10 }, () => 200));
     expect((await get('/readyz')).status).toBe(200);
@@ -146,24 +146,24 @@ describe('the rate of a principal', () => {
   const perPrincipal = { requests: 2, windowMs: HOUR };
 
   it('counts a user over all addresses, and each user alone', async () => {
-    const { call, statuses } = await limited({ rateLimit: { perPrincipal }, authenticator: users() });
+    const { call, statuses } = await serveLimited({ rateLimit: { perPrincipal }, authenticator: users() });
     let host = 0;
-    const moving = () => {
+    const moveAddress = () => {
       host += 1;
       return call({ ...token('ada'), ...from(`192.0.2.${host}`) });
     };
-    expect(await statuses(3, moving)).toEqual([200, 200, 429]);
+    expect(await statuses(3, moveAddress)).toEqual([200, 200, 429]);
     expect((await call({ ...token('bob'), ...from('192.0.2.1') })).status).toBe(200);
   });
 
   it('is not used up by wrong credentials', async () => {
-    const { call, statuses } = await limited({ rateLimit: { perPrincipal }, authenticator: users() });
+    const { call, statuses } = await serveLimited({ rateLimit: { perPrincipal }, authenticator: users() });
     expect(await statuses(5, () => call(token('eve')))).toEqual([401, 401, 401, 401, 401]);
     expect(await statuses(2, () => call(token('ada')))).toEqual([200, 200]);
   });
 
   it('can differ for an agent', async () => {
-    const { call, statuses } = await limited(
+    const { call, statuses } = await serveLimited(
       { rateLimit: { perPrincipal }, authenticator: users() },
       {
         '/slow': { agent: () => 'ok', ratePerPrincipal: { requests: 1, windowMs: HOUR } },
@@ -177,7 +177,7 @@ describe('the rate of a principal', () => {
   });
 
   it('stands beside that of the address in the fields and in the metrics', async () => {
-    const { call, get } = await limited({
+    const { call, get } = await serveLimited({
       rateLimit: { requests: 5, windowMs: HOUR, perPrincipal: { requests: 1, windowMs: 1_000_000 } },
       authenticator: users(),
     });
@@ -200,7 +200,9 @@ describe('a limiter of the application', () => {
         return { allowed: keys.length < 2, remaining: 0, resetMs: 5_000 };
       },
     };
-    const { call, statuses } = await limited({ rateLimit: { perAddress: { requests: 9, windowMs: HOUR }, limiter } });
+    const { call, statuses } = await serveLimited({
+      rateLimit: { perAddress: { requests: 9, windowMs: HOUR }, limiter },
+    });
     expect(await statuses(2, () => call(from('192.0.2.1')))).toEqual([200, 429]);
     expect(keys).toEqual(['address|192.0.2.1', 'address|192.0.2.1']);
   });
@@ -208,7 +210,7 @@ describe('a limiter of the application', () => {
   it('that fails limits nothing, and is logged once', async () => {
     const logger = new CapturingLogger();
     const limiter: RateLimiter = { take: () => Promise.reject(new Error('out of reach')) };
-    const { call, statuses } = await limited({
+    const { call, statuses } = await serveLimited({
       logger,
       rateLimit: { perAddress: { requests: 1, windowMs: HOUR }, limiter },
     });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { get, post } from '../../packages/parley/test/raw-connection.js';
-import { files, message, rawHttp, served, type World } from './limit-world.js';
+import { files, message, rawHttp, serveWorld, type World } from './limit-world.js';
 
 /** The start of a request whose body has an unknown length. */
 const CHUNKED =
@@ -61,7 +61,7 @@ const REFUSED: readonly Refused[] = [
 ];
 
 /** The counts of requests and of errors. */
-async function counted({ figures }: World): Promise<readonly string[]> {
+async function countedRequests({ figures }: World): Promise<readonly string[]> {
   return (await figures()).split('\n').filter((line) => /^a2a_server_(requests|errors)_total/.test(line));
 }
 
@@ -72,12 +72,12 @@ const error = (code: number) => `a2a_server_errors_total{kind="http",code="${cod
 it.each(REFUSED)(
   '$name is one request and one error',
   async ({ bytes, status, server, isCutOff, alsoCounted = [] }) => {
-    const world = await served({ server: { ...server, logRequests: true } });
+    const world = await serveWorld({ server: { ...server, logRequests: true } });
     const connection = await rawHttp(world, bytes);
     if (isCutOff) connection.socket.end();
     expect(await connection.untilEnd()).toContain(`HTTP/1.1 ${status} `);
     const expected = [...[...alsoCounted, status].map(request), error(status)];
-    await expect.poll(() => counted(world)).toEqual(expected);
+    await expect.poll(() => countedRequests(world)).toEqual(expected);
     // The exchange of a broken body ends a moment after its answer.
     const told = world.logger.lines
       .filter(({ message: text }) => text === 'request')
@@ -87,14 +87,14 @@ it.each(REFUSED)(
 );
 
 it('a connection that says nothing reaches a limit, and is no request', async () => {
-  const world = await served({ server: { http: SLOW } });
+  const world = await serveWorld({ server: { http: SLOW } });
   expect(await (await rawHttp(world, '')).untilEnd()).toBe('');
   await expect.poll(() => world.figures()).toContain('a2a_server_limits_reached_total{limit="headersMs"} 1');
-  expect(await counted(world)).toEqual([]);
+  expect(await countedRequests(world)).toEqual([]);
 });
 
 it('a request that waits on a silent connection of a server that was held up is served', async () => {
-  const world = await served({ server: { http: SLOW } });
+  const world = await serveWorld({ server: { http: SLOW } });
   const last = get('/healthz', 'connection: close\r\n');
   const silent = await rawHttp(world, '');
   // The server has accepted a later connection, so that it has this one too.
@@ -106,16 +106,16 @@ it('a request that waits on a silent connection of a server that was held up is 
 });
 
 it('a request too many on a connection is one request and one error', async () => {
-  const world = await served({});
+  const world = await serveWorld({});
   const headers = { 'content-type': 'application/json', 'a2a-version': '1.0' };
   const params = { message: message('hold') };
   const held = post('/', JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendStreamingMessage', params }), headers);
   await rawHttp(world, held + get('/healthz').repeat(66));
-  await expect.poll(() => counted(world)).toEqual(expect.arrayContaining([request(429), error(429)]));
+  await expect.poll(() => countedRequests(world)).toEqual(expect.arrayContaining([request(429), error(429)]));
 });
 
 it('refused requests have no duration, and no failure of the server', async () => {
-  const world = await served({});
+  const world = await serveWorld({});
   await (await rawHttp(world, 'CONNECT a.example:443 HTTP/1.1\r\nhost: a.example\r\n\r\n')).untilEnd();
   const figures = await (await fetch(`${world.url}/metrics`)).json();
   expect(figures).toMatchObject({ server: { requests: 1, errors: 0 }, errors: { http: { 501: 1 } } });

@@ -163,13 +163,13 @@ describe('the endpoints of a base server that change the cache', () => {
     using connection = await RawConnection.open(port, head.join('\r\n'));
     return Number((await connection.untilEnd()).split(' ')[1]);
   };
-  const serving = async (options: Partial<A2AServerOptions>) => {
+  const servePort = async (options: Partial<A2AServerOptions>) => {
     const { port } = await working({ baseServer: { cacheChanges: true }, ...options });
     return port;
   };
 
   it('take programs of this machine, and no client behind a proxy that tells nothing of it', async () => {
-    const port = await serving({ trustProxy: [], publicHosts: ['agents.example.com'] });
+    const port = await servePort({ trustProxy: [], publicHosts: ['agents.example.com'] });
     expect(await post(port, ['host: localhost'])).toBe(200);
     expect(await post(port, ['host: agents.example.com'])).toBe(403);
     for (const header of ['X-Forwarded-Proto: https', 'X-Forwarded-Prefix: /a', 'Forwarded: for=127.0.0.1'])
@@ -177,7 +177,7 @@ describe('the endpoints of a base server that change the cache', () => {
   });
 
   it('take no request of a trusted proxy', async () => {
-    const port = await serving({ trustProxy: ['loopback'] });
+    const port = await servePort({ trustProxy: ['loopback'] });
     expect(await post(port, ['host: localhost'])).toBe(403);
   });
 });

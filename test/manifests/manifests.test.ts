@@ -71,15 +71,17 @@ describe('the manifests of Kubernetes', () => {
   });
 
   it('are refused with a wrong value, a missing member, an unknown kind or a misspelled member', async () => {
-    const broken = (change: (copy: { spec: Record<string, unknown> }) => void) => {
+    const changeCopy = (change: (copy: { spec: Record<string, unknown> }) => void) => {
       const copy = structuredClone(deployment) as unknown as { spec: Record<string, unknown> };
       change(copy);
       return copy as unknown as KubernetesObject;
     };
-    await expect(checkKubernetes(broken(({ spec }) => (spec.replicas = 'three')))).rejects.toThrow(/replicas/);
-    await expect(checkKubernetes(broken(({ spec }) => delete spec.selector))).rejects.toThrow(/selector/);
+    await expect(checkKubernetes(changeCopy(({ spec }) => (spec.replicas = 'three')))).rejects.toThrow(/replicas/);
+    await expect(checkKubernetes(changeCopy(({ spec }) => delete spec.selector))).rejects.toThrow(/selector/);
     await expect(checkKubernetes({ ...deployment, kind: 'Deploymet' })).rejects.toThrow(/Deploymet/);
-    expect(unknownMembers([broken(({ spec }) => (spec.replica = 3))])).toEqual([expect.stringContaining('"replica"')]);
+    expect(unknownMembers([changeCopy(({ spec }) => (spec.replica = 3))])).toEqual([
+      expect.stringContaining('"replica"'),
+    ]);
   });
 
   it('select the pods of the Deployment', () => {

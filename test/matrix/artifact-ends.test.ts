@@ -48,8 +48,8 @@ const pieces = async function* () {
   yield 'three';
 };
 
-async function updates(...call: Parameters<typeof streaming>): Promise<string[]> {
-  const response = await streaming(...call);
+async function updates(...call: Parameters<typeof startStream>): Promise<string[]> {
+  const response = await startStream(...call);
   const events = (await response.text())
     .split('\n')
     .filter((line) => line.startsWith('data: '))
@@ -63,7 +63,7 @@ async function updates(...call: Parameters<typeof streaming>): Promise<string[]>
   });
 }
 
-function streaming(
+function startStream(
   [, path, version, body]: (typeof WAYS)[number],
   { userAgent = 'node', ...options }: { userAgent?: string } & Partial<AgentHandlerOptions> = {},
 ): Promise<Response> {
@@ -97,7 +97,7 @@ describe.each(WAYS.map((way) => ({ name: way[0], way })))('a stream over $name',
     // This storage answers later than the agent makes its first chunk.
     const storage = await files.open(systemClock, { durability: 'process' });
     onTestFinished(() => storage.close());
-    const { body } = await streaming(way, { agent, storage });
+    const { body } = await startStream(way, { agent, storage });
     let all = '';
     for await (const bytes of body ?? []) {
       all += Buffer.from(bytes).toString();

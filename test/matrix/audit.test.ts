@@ -17,7 +17,7 @@ const authenticator: Authenticator = {
   },
 };
 
-function served(write: AuditLog['write'], required = false) {
+function serveAudited(write: AuditLog['write'], required = false) {
   const logger = new CapturingLogger();
   let runs = 0;
   const server = createA2AServer({
@@ -48,7 +48,7 @@ const message = { messageId: 'm1', role: 'ROLE_USER', parts: [{ text: SECRET }] 
 describe('the audit log of a server (Spec §13.4)', () => {
   it('has a record of each call and each refusal, without contents and credentials', async () => {
     const records: AuditRecord[] = [];
-    const { server, rpc } = served((record) => void records.push(record));
+    const { server, rpc } = serveAudited((record) => void records.push(record));
     const sent = await rpc('SendMessage', { message, tenant: 'north' }, { ...ada, 'x-request-id': 'of-the-caller' });
     const { task } = ((await sent.json()) as { result: { task: { id: string; contextId: string } } }).result;
     await rpc('GetTask', { id: 'missing' }, ada);
@@ -136,7 +136,7 @@ describe('the audit log of a server (Spec §13.4)', () => {
 
   it('leaves cards and probes out', async () => {
     const records: AuditRecord[] = [];
-    const { server } = served((record) => void records.push(record));
+    const { server } = serveAudited((record) => void records.push(record));
     for (const path of ['/.well-known/agent-card.json', '/healthz', '/readyz']) {
       expect((await server.fetch(new Request(`${ORIGIN}${path}`))).status).toBe(200);
     }
@@ -145,7 +145,7 @@ describe('the audit log of a server (Spec §13.4)', () => {
   });
 
   it('does not stop calls if it fails, and the log says so once', async () => {
-    const { server, rpc, logger } = served(() => Promise.reject(new Error('disk full')));
+    const { server, rpc, logger } = serveAudited(() => Promise.reject(new Error('disk full')));
     for (let call = 0; call < 3; call += 1) expect((await rpc('ListTasks', {}, ada)).status).toBe(200);
     const lines = logger.lines.filter(({ message: text }) => text.includes('audit log'));
     expect(lines.map(({ level }) => level)).toEqual(['error']);
@@ -159,7 +159,7 @@ describe('the audit log of a server (Spec §13.4)', () => {
       if (broken) throw new Error('disk full');
       records.push(record);
     };
-    const { server, rpc, runs } = served(write, true);
+    const { server, rpc, runs } = serveAudited(write, true);
     expect((await rpc('SendMessage', { message }, ada)).status).toBe(200);
     broken = true;
     const refused = await rpc('ListTasks', {}, ada);

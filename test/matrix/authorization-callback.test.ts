@@ -17,7 +17,7 @@ const authenticator: Authenticator = {
 };
 
 /** A server whose agent waits for an authorization, and the state of its task. */
-async function waiting() {
+async function startWaitingTask() {
   const got: Readonly<Record<string, string>>[] = [];
   const records: AuditRecord[] = [];
   const logger = new CapturingLogger();
@@ -72,7 +72,7 @@ describe('the callback for authorizations (Spec §7.6)', () => {
       (state) => [CALLBACK, { method: 'POST', headers: json, body: JSON.stringify({ state, code: SECRET, iss: 'i' }) }],
     ],
   ])('takes %s without a credential of the caller', async (_name, made) => {
-    const { server, ask, task, state, got, records, logger, stateOfTask } = await waiting();
+    const { server, ask, task, state, got, records, logger, stateOfTask } = await startWaitingTask();
     const answer = await ask(...made(state));
     expect([answer.status, await answer.text()]).toEqual([200, 'The answer has arrived. You can close this page.\n']);
     expect(answer.headers.get('cache-control')).toContain('no-store');
@@ -91,7 +91,7 @@ describe('the callback for authorizations (Spec §7.6)', () => {
   });
 
   it('takes a refusal', async () => {
-    const { server, ask, state, stateOfTask } = await waiting();
+    const { server, ask, state, stateOfTask } = await startWaitingTask();
     expect((await ask(`${CALLBACK}?state=${state}&error=access_denied&error_description=no`)).status).toBe(200);
     await vi.waitFor(async () => expect(await stateOfTask()).toBe('FAILED'), 15_000);
     await server.close();
@@ -101,7 +101,7 @@ describe('the callback for authorizations (Spec §7.6)', () => {
     ['another callback', 'code=other', 'COMPLETED'],
     ['a refusal', 'error=access_denied', 'FAILED'],
   ])('takes one of a callback and %s that come at the same moment', async (_name, rival, end) => {
-    const { server, ask, state, got, stateOfTask } = await waiting();
+    const { server, ask, state, got, stateOfTask } = await startWaitingTask();
     const replies = [rival, `code=${SECRET}`, rival, `code=${SECRET}`];
     const answers = await Promise.all(replies.map((reply) => ask(`${CALLBACK}?state=${state}&${reply}`)));
     const statuses = answers.map(({ status }) => status);
@@ -126,7 +126,7 @@ describe('the callback for authorizations (Spec §7.6)', () => {
       'an empty code in a form',
       (state) => [CALLBACK, { method: 'POST', headers: form, body: `state=${state}&code` }],
     ],
-    [400, 'an empty code in JSON', (state) => [CALLBACK, posted({ state, code: '' })]],
+    [400, 'an empty code in JSON', (state) => [CALLBACK, postOf({ state, code: '' })]],
     [400, 'parameters without a value', (state) => [`${CALLBACK}?state=${state}&token=&iss=`]],
     [400, 'an empty state', () => [`${CALLBACK}?state=&code=1`]],
     [400, 'an empty error', (state) => [`${CALLBACK}?state=${state}&error=`]],
@@ -140,20 +140,20 @@ describe('the callback for authorizations (Spec §7.6)', () => {
     ],
     [400, 'a parameter that came twice', (state) => [`${CALLBACK}?state=${state}&code=1&code=2`]],
     [400, 'two states', (state) => [`${CALLBACK}?state=0&state=${state}&code=1`]],
-    [400, 'a credential that is no string', (state) => [CALLBACK, posted({ state, code: 1 })]],
-    [400, 'a list', () => [CALLBACK, posted([])]],
+    [400, 'a credential that is no string', (state) => [CALLBACK, postOf({ state, code: 1 })]],
+    [400, 'a list', () => [CALLBACK, postOf([])]],
     [400, 'JSON that is none', () => [CALLBACK, { method: 'POST', headers: json, body: '{' }]],
     [
       415,
       'a compressed body',
-      (state) => [CALLBACK, { ...posted({ state, code: '1' }), headers: { ...json, 'content-encoding': 'gzip' } }],
+      (state) => [CALLBACK, { ...postOf({ state, code: '1' }), headers: { ...json, 'content-encoding': 'gzip' } }],
     ],
-    [413, 'a large body', (state) => [CALLBACK, posted({ state, code: 'x'.repeat(70_000) })]],
+    [413, 'a large body', (state) => [CALLBACK, postOf({ state, code: 'x'.repeat(70_000) })]],
     [405, 'another method', (state) => [`${CALLBACK}?state=${state}&code=1`, { method: 'PUT' }]],
     [405, 'a look at the head', (state) => [`${CALLBACK}?state=${state}&code=1`, { method: 'HEAD' }]],
     [404, 'the callback of no agent', (state) => [`${ORIGIN}/a2a/authorizations?state=${state}&code=1`]],
   ])('answers %i to %s, and the link still works', async (status, _name, made) => {
-    const { server, ask, state, got, stateOfTask } = await waiting();
+    const { server, ask, state, got, stateOfTask } = await startWaitingTask();
     const [url, init] = made(state);
     const answer = await ask(url, { ...init, headers: { 'x-user': 'ada', ...init?.headers } });
     expect(answer.status).toBe(status);
@@ -165,6 +165,6 @@ describe('the callback for authorizations (Spec §7.6)', () => {
   });
 });
 
-function posted(body: object): RequestInit {
+function postOf(body: object): RequestInit {
   return { method: 'POST', headers: json, body: JSON.stringify(body) };
 }

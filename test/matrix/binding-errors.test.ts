@@ -44,7 +44,7 @@ const TEXTS: { readonly [Code in ErrorCode]?: string } = {
 const INFO = { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', domain: 'a2a-protocol.org' };
 const SECRET = 'ENOENT: no such file or directory, open /var/lib/secret/password.txt';
 
-function failing(thrown: unknown): BoundAgent {
+function agentFailing(thrown: unknown): BoundAgent {
   const agent = new BoundAgent();
   agent.handler.behaviours.getTask = () => {
     throw thrown;
@@ -64,7 +64,7 @@ describe('errors of the protocol', () => {
   });
 
   it.each(ROWS)('%s is %i (HTTP %i) over JSON-RPC', async (reason, code, status) => {
-    const answer = await overRpc(failing(new A2AError(reason, 'What happened', { metadata: { taskId: 't1' } })));
+    const answer = await overRpc(agentFailing(new A2AError(reason, 'What happened', { metadata: { taskId: 't1' } })));
     expect(answer.status).toBe(status);
     expect(answer.headers['content-type']).toBe('application/json');
     const message = TEXTS[reason] ?? 'What happened';
@@ -73,7 +73,7 @@ describe('errors of the protocol', () => {
   });
 
   it.each(ROWS)('%s is HTTP %i/%i %i %s over HTTP+JSON', async (reason, _code, _rpc, status, name) => {
-    const answer = await overRest(failing(new A2AError(reason, 'What happened', { metadata: { taskId: 't1' } })));
+    const answer = await overRest(agentFailing(new A2AError(reason, 'What happened', { metadata: { taskId: 't1' } })));
     expect(answer.status).toBe(status);
     const details = [{ ...INFO, reason, metadata: { taskId: 't1' } }];
     const message = TEXTS[reason] ?? 'What happened';
@@ -83,16 +83,16 @@ describe('errors of the protocol', () => {
   it('carry an ErrorInfo with an empty metadata object when there is nothing to add', async () => {
     const error = new A2AError('UNSUPPORTED_OPERATION', 'No');
     const info = { ...INFO, reason: 'UNSUPPORTED_OPERATION', metadata: {} };
-    expect(await jsonOf(await overRpc(failing(error)))).toMatchObject({ error: { data: [info] } });
-    expect(await jsonOf(await overRest(failing(error)))).toMatchObject({ error: { details: [info] } });
+    expect(await jsonOf(await overRpc(agentFailing(error)))).toMatchObject({ error: { data: [info] } });
+    expect(await jsonOf(await overRest(agentFailing(error)))).toMatchObject({ error: { details: [info] } });
   });
 
   it('name the members at fault in a BadRequest', async () => {
     const violations = [{ field: 'message.parts[0]', description: 'must have content' }];
     const bad = { '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations: violations };
     const error = new InvalidParamsError(violations);
-    expect(await jsonOf(await overRpc(failing(error)))).toMatchObject({ error: { data: [INFO, bad] } });
-    expect(await jsonOf(await overRest(failing(error)))).toMatchObject({ error: { details: [INFO, bad] } });
+    expect(await jsonOf(await overRpc(agentFailing(error)))).toMatchObject({ error: { data: [INFO, bad] } });
+    expect(await jsonOf(await overRest(agentFailing(error)))).toMatchObject({ error: { details: [INFO, bad] } });
   });
 
   it.each([
@@ -106,8 +106,8 @@ describe('errors of the protocol', () => {
       const error = new A2AError('RESOURCE_EXHAUSTED', 'Too much', { retryAfterMs });
       const info = { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay };
       for (const [answer, member] of [
-        [await overRpc(failing(error)), 'data'],
-        [await overRest(failing(error)), 'details'],
+        [await overRpc(agentFailing(error)), 'data'],
+        [await overRest(agentFailing(error)), 'details'],
       ] as const) {
         expect(answer.headers['retry-after']).toBe(header);
         expect(await jsonOf(answer)).toMatchObject({ error: { [member]: [INFO, info] } });
@@ -117,7 +117,7 @@ describe('errors of the protocol', () => {
 
   it('never carry their cause', async () => {
     const error = new A2AError('UNAVAILABLE', 'Later', {}, { cause: new Error(SECRET) });
-    for (const answer of [await overRpc(failing(error)), await overRest(failing(error))]) {
+    for (const answer of [await overRpc(agentFailing(error)), await overRest(agentFailing(error))]) {
       expect(await textOf(answer)).not.toContain('secret');
     }
   });
@@ -138,7 +138,7 @@ describe('errors from elsewhere', () => {
       [overRpc, { id: 1, error: { code: -32603, message: 'Internal error', data: [{ metadata: {} }] } }],
       [overRest, { error: { code: 500, message: 'Internal error', details: [{ metadata: {} }] } }],
     ] as const) {
-      const agent = failing(thrown);
+      const agent = agentFailing(thrown);
       const text = await textOf(await call(agent));
       expect(JSON.parse(text)).toMatchObject(constant);
       assertNoInternals(text);
@@ -149,7 +149,7 @@ describe('errors from elsewhere', () => {
   });
 
   it('failing storage becomes UNAVAILABLE, to be tried again', async () => {
-    const agent = failing(new StorageError(SECRET));
+    const agent = agentFailing(new StorageError(SECRET));
     const rest = await overRest(agent);
     expect(rest.status).toBe(503);
     expect(rest.headers['retry-after']).toBe('1');
@@ -198,7 +198,7 @@ describe('authentication (Spec §3.3.2, §7)', () => {
   });
 
   it('answers 401 with a challenge and a JSON body when the operation wants a user', async () => {
-    const agent = failing(new UnauthenticatedError(['Bearer']));
+    const agent = agentFailing(new UnauthenticatedError(['Bearer']));
     const rpc = await overRpc(agent);
     expect([rpc.status, rpc.headers['www-authenticate']]).toEqual([401, 'Bearer']);
     expect(await jsonOf(rpc)).toMatchObject({
@@ -350,7 +350,7 @@ describe('parts of a message', () => {
 });
 
 describe('a stream that fails before its first event (§7.3)', () => {
-  const refusing = (thrown: unknown) => {
+  const agentRefusing = (thrown: unknown) => {
     const agent = new BoundAgent();
     agent.handler.behaviours.sendStreamingMessage = () => streamOf([], thrown);
     return agent;
@@ -361,7 +361,7 @@ describe('a stream that fails before its first event (§7.3)', () => {
     'is one error frame over JSON-RPC for the Go client, which calls itself %s',
     async (agent) => {
       const headers = { accept: 'text/event-stream', 'user-agent': agent };
-      const answer = await refusing(notFound).rpc('SendStreamingMessage', HELLO, { headers });
+      const answer = await agentRefusing(notFound).rpc('SendStreamingMessage', HELLO, { headers });
       expect(answer.status).toBe(200);
       expect(answer.headers['content-type']).toBe('text/event-stream');
       const text = await textOf(answer);
@@ -378,7 +378,7 @@ describe('a stream that fails before its first event (§7.3)', () => {
     { accept: 'text/event-stream', 'user-agent': 'node' },
     { accept: 'text/event-stream', 'user-agent': 'curl/8.5 like Go-http-client' },
   ])('is plain JSON over JSON-RPC for a client that sends %j', async (headers: Record<string, string>) => {
-    const answer = await refusing(notFound).rpc('SendStreamingMessage', HELLO, { headers });
+    const answer = await agentRefusing(notFound).rpc('SendStreamingMessage', HELLO, { headers });
     expect(answer.headers['content-type']).toBe('application/json');
     expect(await jsonOf(answer)).toMatchObject({ id: 1, error: { code: -32001 } });
   });
@@ -418,7 +418,7 @@ describe('a stream that fails before its first event (§7.3)', () => {
 
   it('has its proper status over HTTP+JSON', async () => {
     const headers = { accept: 'text/event-stream' };
-    const answer = await refusing(notFound).call('POST /message:stream', { body: HELLO, headers });
+    const answer = await agentRefusing(notFound).call('POST /message:stream', { body: HELLO, headers });
     expect(answer.status).toBe(404);
     expect(await jsonOf(answer)).toMatchObject({ error: { code: 404, status: 'NOT_FOUND' } });
   });

@@ -190,7 +190,7 @@ describe('whatever a peer sends', () => {
   });
 
   it('nested too deeply is refused, and only then', async () => {
-    const nested = (depth: number) => {
+    const nestData = (depth: number) => {
       const data = JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`) as unknown;
       return { message: { ...HELLO.message, parts: [{ data }] } };
     };
@@ -200,9 +200,9 @@ describe('whatever a peer sends', () => {
       [101, false],
     ] as const) {
       const agent = new BoundAgent();
-      const overRpc = await textOf(await agent.rpc('SendMessage', nested(depth)));
+      const overRpc = await textOf(await agent.rpc('SendMessage', nestData(depth)));
       expect(overRpc.includes('"result"'), `JSON-RPC at ${depth}`).toBe(isTaken);
-      expect((await agent.call('POST /message:send', { body: nested(depth) })).status).toBe(isTaken ? 200 : 400);
+      expect((await agent.call('POST /message:send', { body: nestData(depth) })).status).toBe(isTaken ? 200 : 400);
     }
   });
 

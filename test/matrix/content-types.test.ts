@@ -65,7 +65,7 @@ describe('media types that an author declares', () => {
 });
 
 describe('results of a custom handler that the protocol does not allow', () => {
-  const broken = (behaviours: Partial<Record<keyof RequestHandler, unknown>>) =>
+  const callBroken = (behaviours: Partial<Record<keyof RequestHandler, unknown>>) =>
     callerOf({ handler: Object.assign(new RecordingHandler(), behaviours) as unknown as RequestHandler });
   const invalid = { code: -32006, data: [{ reason: 'INVALID_AGENT_RESPONSE' }] };
 
@@ -76,19 +76,19 @@ describe('results of a custom handler that the protocol does not allow', () => {
     ['ListTasks', 'listTasks', {}],
   ] as const)('are -32006 from %s', async (method, name, params) => {
     for (const value of [undefined, null, {}, { task: { id: 7 } }, { id: 't1' }, 'text']) {
-      expect((await broken({ [name]: async () => value })(method, params)).error).toMatchObject(invalid);
+      expect((await callBroken({ [name]: async () => value })(method, params)).error).toMatchObject(invalid);
     }
-    expect((await broken({})(method, params)).error).toBeUndefined();
+    expect((await callBroken({})(method, params)).error).toBeUndefined();
   });
 
   it('are -32006 as the first event of a stream, and later', async () => {
-    const streaming = (items: readonly unknown[]) =>
-      broken({
+    const callStreaming = (items: readonly unknown[]) =>
+      callBroken({
         async *sendStreamingMessage() {
           yield* items as readonly StreamItem[];
         },
       })('SendStreamingMessage', SEND);
-    expect((await streaming([{ event: { task: {} } }])).error).toMatchObject(invalid);
-    expect((await streaming([EVENTS[0], { event: { nonsense: 1 } }])).error).toMatchObject(invalid);
+    expect((await callStreaming([{ event: { task: {} } }])).error).toMatchObject(invalid);
+    expect((await callStreaming([EVENTS[0], { event: { nonsense: 1 } }])).error).toMatchObject(invalid);
   });
 });

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { StreamItem } from '../../packages/parley/src/task/stream-item.js';
 import { BoundAgent, REST_BASE } from '../../packages/parley/test/bound-agent.js';
 import { MemoryRequest } from '../../packages/parley/test/exchange-request.js';
-import { settled } from '../../packages/parley/test/manual-clock.js';
+import { settlePromises } from '../../packages/parley/test/manual-clock.js';
 import { EVENTS } from '../../packages/parley/test/recording-handler.js';
 
 setFlagsFromString('--expose-gc');
@@ -81,7 +81,7 @@ describe.each(['JSON-RPC', 'HTTP+JSON'] as const)('streams over %s whose readers
 
   it(`leave less than 100 bytes each, ${COUNT} of them`, async () => {
     const heap = async (): Promise<number> => {
-      await settled();
+      await settlePromises();
       collect();
       collect();
       return process.memoryUsage().heapUsed;

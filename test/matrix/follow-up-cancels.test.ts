@@ -14,7 +14,7 @@ const PAIRS = 300;
 const TOGETHER = 30;
 
 /** The library as it is built: only that can start the store's threads. */
-const built = (name: string) => new URL(`../../packages/parley/dist/exports/${name}.js`, import.meta.url).href;
+const builtModule = (name: string) => new URL(`../../packages/parley/dist/exports/${name}.js`, import.meta.url).href;
 
 interface Answer {
   readonly result?: { readonly id?: string; readonly status?: Status; readonly task?: { id: string; status: Status } };
@@ -37,8 +37,10 @@ describe('a follow-up message and a cancel at the same time, over HTTP on SQLite
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'parley-cancels-'));
-    const library = (await import(/* @vite-ignore */ built('node'))) as { createA2AServer: typeof createA2AServer };
-    const stores = (await import(/* @vite-ignore */ built('storage'))) as { openStorage: typeof openStorage };
+    const library = (await import(/* @vite-ignore */ builtModule('node'))) as {
+      createA2AServer: typeof createA2AServer;
+    };
+    const stores = (await import(/* @vite-ignore */ builtModule('storage'))) as { openStorage: typeof openStorage };
     storage = await stores.openStorage(`sqlite:${join(folder, 'tasks.db')}`);
     server = library.createA2AServer({
       name: 'Asks',

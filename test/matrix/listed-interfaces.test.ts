@@ -29,7 +29,7 @@ interface Card {
 }
 
 /** A server with every binding. `listed` is that of both further bindings. */
-async function served(listed?: Listed, options: object = {}) {
+async function serveListed(listed?: Listed, options: object = {}) {
   const listing = listed === undefined ? {} : { listed };
   const server = createA2AServer({
     agent: (prompt: string) => `Echo: ${prompt}`,
@@ -86,7 +86,7 @@ describe('the cards of a server with every binding, without further options', ()
     ['1.0', ['1.0']],
     ['0.3', ['0.3']],
   ])('list interfaces of their own origin only: an agent of %s', async (_, versions) => {
-    const { url, cards } = await served(undefined, { versions });
+    const { url, cards } = await serveListed(undefined, { versions });
     for (const card of await cards()) {
       if (!('name' in card)) continue;
       const foreign = claims(card).filter((one) => URL.parse(one.url)?.origin !== url);
@@ -95,7 +95,7 @@ describe('the cards of a server with every binding, without further options', ()
   });
 
   it('list the transports of 0.3 only, in the forms of 0.3', async () => {
-    const { cards } = await served();
+    const { cards } = await serveListed();
     for (const { preferredTransport = 'JSONRPC', additionalInterfaces = [] } of await cards()) {
       const transports = [preferredTransport, ...additionalInterfaces.map(({ transport }) => transport)];
       expect(transports.filter((one) => !CORE.includes(one))).toEqual([]);
@@ -103,7 +103,7 @@ describe('the cards of a server with every binding, without further options', ()
   });
 
   it('are what the listing, the page and the server object show', async () => {
-    const { server, url, read } = await served();
+    const { server, url, read } = await serveListed();
     const { agents } = (await read('/')) as { readonly agents: readonly { readonly interfaces: readonly string[] }[] };
     const page = await (await fetch(url, { headers: { accept: 'text/html' } })).text();
     const { supportedInterfaces } = server.agentCard;
@@ -119,7 +119,7 @@ describe('the cards of a server with every binding, without further options', ()
   });
 
   it('lead the client to sessions, and a card with the address to gRPC', async () => {
-    const { server, url } = await served();
+    const { server, url } = await serveListed();
     const session = await clientOf(url, { binding: CAPNWEB_BINDING });
     expect(session.agentInterface.url).toBe(`${url}/a2a/capnweb`);
     expect(await echoOf(session)).toBe('Echo: hi');
@@ -137,7 +137,7 @@ describe('the cards of a server with every binding, without further options', ()
 
 describe('the interfaces of a binding that is listed', () => {
   it('publicly are in every card of their version', async () => {
-    const { server, url, cards } = await served('public');
+    const { server, url, cards } = await serveListed('public');
     const [current, , , , base] = await cards();
     const { url: grpc = '' } = server.interfaces.find(({ protocolBinding }) => protocolBinding === 'GRPC') ?? {};
     const session = `${url}/a2a/capnweb`;
@@ -153,7 +153,7 @@ describe('the interfaces of a binding that is listed', () => {
       { url: grpc, protocolBinding: 'GRPC', protocolVersion: '0.3' },
       { url: session, protocolBinding: CAPNWEB, protocolVersion: '0.3' },
     ]);
-    const old = await served('public', { versions: ['0.3'] });
+    const old = await serveListed('public', { versions: ['0.3'] });
     const [card] = await old.cards();
     expect(card?.additionalInterfaces?.map(({ transport }) => transport)).toEqual([...CORE, CAPNWEB]);
     expect(base).not.toHaveProperty('additionalInterfaces');
@@ -162,7 +162,7 @@ describe('the interfaces of a binding that is listed', () => {
   it.each(['GRPC', CAPNWEB_BINDING])(
     'in the extended card are there only, where a client finds %s',
     async (binding) => {
-      const { url, cards } = await served('extended', protectedBy);
+      const { url, cards } = await serveListed('extended', protectedBy);
       for (const card of await cards()) {
         expect(claims(card).filter((one) => one.binding === binding || one.binding === CAPNWEB)).toEqual([]);
         expect(JSON.stringify(card)).not.toContain(CAPNWEB_BATCH_BINDING);
@@ -182,7 +182,7 @@ describe('the interfaces of a binding that is listed', () => {
   );
 
   it('nowhere are served, and a session names its own', async () => {
-    const { server, url, cards } = await served('never', protectedBy);
+    const { server, url, cards } = await serveListed('never', protectedBy);
     for (const card of await cards())
       expect(claims(card).filter(({ binding }) => !['JSONRPC', 'HTTP+JSON'].includes(binding))).toEqual([]);
     const { agentCard, interfaces } = server;
@@ -206,7 +206,11 @@ describe('the members of older cards for sessions', () => {
   it.each([undefined, 'public', 'extended', 'never'] as const)(
     'tell what is bound, if it is listed: %s',
     async (listed) => {
-      const { url, read } = await served(listed, { ...protectedBy, versions: ['1.0', '0.3'], baseServer: undefined });
+      const { url, read } = await serveListed(listed, {
+        ...protectedBy,
+        versions: ['1.0', '0.3'],
+        baseServer: undefined,
+      });
       const authentication = [{ type: 'bearer', parameters: { scheme: 'bearer' } }];
       for (const card of await Promise.all([read(OLD_CARD), read(CARD)]))
         expect(card).toMatchObject({ capabilities: SESSIONS, authentication });
@@ -220,7 +224,7 @@ describe('the members of older cards for sessions', () => {
   );
 
   it('are absent without sessions', async () => {
-    const { read } = await served(undefined, { versions: ['1.0', '0.3'], bindings: [], baseServer: undefined });
+    const { read } = await serveListed(undefined, { versions: ['1.0', '0.3'], bindings: [], baseServer: undefined });
     const card = (await read(OLD_CARD)) as Card;
     expect(card).not.toHaveProperty('authentication');
     expect(card.capabilities).not.toHaveProperty('bidirectional');

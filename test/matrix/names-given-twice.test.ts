@@ -16,7 +16,7 @@ afterEach(async () => {
 type Outcome = string;
 
 /** A server with every binding, and what it has logged as an error. */
-async function serving(options: Partial<A2AServerOptions> = {}) {
+async function serveAgent(options: Partial<A2AServerOptions> = {}) {
   const errors: unknown[] = [];
   const ignore = () => {};
   const server = createA2AServer({
@@ -36,7 +36,7 @@ async function serving(options: Partial<A2AServerOptions> = {}) {
   return { server, url, port, grpcPort: Number(grpc.split(':').at(-1)), errors };
 }
 
-type World = Awaited<ReturnType<typeof serving>>;
+type World = Awaited<ReturnType<typeof serveAgent>>;
 
 /** Sends a request with these lines of headers as they are. */
 async function send({ port }: World, target: string, lines: readonly string[] = [], body?: unknown): Promise<Outcome> {
@@ -338,7 +338,7 @@ const REFUSED: readonly (readonly [string, (world: World) => Promise<Outcome>, s
 
 describe('a name that a request gives twice is refused', () => {
   it.each(REFUSED)('%s', async (_, call, field) => {
-    const world = await serving();
+    const world = await serveAgent();
     expect(await call(world)).toBe(`INVALID_PARAMS ${field}`);
     expect(world.errors).toEqual([]);
   });
@@ -384,7 +384,7 @@ describe('a name that may come twice is taken', () => {
       (w) => send(w, 'POST /a2a/jsonrpc', V1, rpc('SendMessage', { message: message({ metadata: BOTH }) })),
     ],
   ])('%s', async (_, call) => {
-    expect(await call(await serving())).toBe('ok');
+    expect(await call(await serveAgent())).toBe('ok');
   });
 });
 
@@ -421,13 +421,13 @@ describe("a refusal over Cap'n Web's plain arguments keeps its code, and writes 
     ['a credential of no type', (e) => e.authenticate?.({ type: 'odd' }), 'INVALID_PARAMS type'],
     ['no such method', (e) => e.odd?.(), 'METHOD_NOT_FOUND'],
   ])('%s', async (_, call, outcome) => {
-    const world = await serving();
+    const world = await serveAgent();
     expect(await inSession(world, (entrance) => call(entrance) as never)).toBe(outcome);
     expect(world.errors).toEqual([]);
   });
 
   it('also if the agent does not stream, and if the caller may do one call only', async () => {
-    const world = await serving({ bindings: [capnwebBinding({ limits: { runningCalls: 1 } })] });
+    const world = await serveAgent({ bindings: [capnwebBinding({ limits: { runningCalls: 1 } })] });
     expect(await inSession(world, (entrance) => entrance.listTasks?.({}) as never)).toBe('ok');
     expect(world.errors).toEqual([]);
   });

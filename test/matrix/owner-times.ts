@@ -5,7 +5,7 @@ import { interceptedStorage, type StorageCall } from '../../packages/parley/src/
 import type { Scope } from '../../packages/parley/src/store/task-key.js';
 import type { Acceptance, TaskStorage } from '../../packages/parley/src/store/task-storage.js';
 import { type ComparisonBounds, isWithin, ratiosOf } from '../support/compared-times.js';
-import { NAMING, type NamedPlace, type NamedTask, type Naming, said } from '../support/naming-requests.js';
+import { NAMING, type NamedPlace, type NamedTask, type Naming, newUserMessage } from '../support/naming-requests.js';
 import { ownersWorld, type Way } from '../support/owners-world.js';
 
 const OWNER = { user: 'ann' };
@@ -39,7 +39,7 @@ async function worldOn(storage: TaskStorage) {
   if (way === undefined) throw new Error('There is a way');
   const owned: NamedTask[] = [];
   for (let at = 0; at < TASKS; at += 1) {
-    const { text } = await way.call(OWNER, 'sendMessage', { message: said('ask', { metadata: { FILLER } }) });
+    const { text } = await way.call(OWNER, 'sendMessage', { message: newUserMessage('ask', { metadata: { FILLER } }) });
     const { task } = JSON.parse(text).result;
     await way.call(OWNER, 'createTaskPushNotificationConfig', {
       taskId: task.id,
@@ -61,17 +61,17 @@ function beside(id: string): string {
 
 /** The ratios of the times of calls about tasks of another caller to those about missing ones. */
 function ratiosFor({ owned, besides }: World, way: Way, { operation, place, naming }: NamingCall, bounds = BOUNDS) {
-  const timed = async (named: NamedTask | undefined) => {
+  const measureCall = async (named: NamedTask | undefined) => {
     if (named === undefined) throw new Error('There are tasks');
     return (await way.call(OTHER, operation, naming(named) as never)).ms;
   };
-  const foreign = (at: number) => timed(owned[at % TASKS]);
-  const missing = (at: number) => {
+  const foreign = (at: number) => measureCall(owned[at % TASKS]);
+  const measureMissing = (at: number) => {
     const named = besides[at % TASKS];
     // Messages make a context the caller's own. So as many contexts have as many messages on both sides.
-    return timed(place === 'context' || named === undefined ? named : { ...named, id: beside(named.id) });
+    return measureCall(place === 'context' || named === undefined ? named : { ...named, id: beside(named.id) });
   };
-  return ratiosOf(foreign, missing, bounds);
+  return ratiosOf(foreign, measureMissing, bounds);
 }
 
 /** Reads the tasks of all callers before it answers, so that the time of an answer tells about tasks of others. */

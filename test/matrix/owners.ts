@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { OPERATION_NAMES } from '../../packages/parley/src/operations/operations.js';
 import type { TaskStorage } from '../../packages/parley/src/store/task-storage.js';
-import { NAMING, said } from '../support/naming-requests.js';
+import { NAMING, newUserMessage } from '../support/naming-requests.js';
 import { type Caller, type Heard, ownersWorld, type Way, withoutIds } from '../support/owners-world.js';
 
 /** Pairs of callers that must not see each other's tasks. The second one asks for what the first one owns. */
@@ -68,19 +68,19 @@ function isRefused({ status, text }: Heard): boolean {
 }
 
 /** A storage, or a part of one, that takes every caller for one user. */
-function leaking<Part extends object>(part: Part, caller: Caller): Part {
-  const leaked = (given: unknown): unknown => {
-    if (Array.isArray(given)) return given.map(leaked);
+function leakOwners<Part extends object>(part: Part, caller: Caller): Part {
+  const addOwner = (given: unknown): unknown => {
+    if (Array.isArray(given)) return given.map(addOwner);
     if (typeof given !== 'object' || given === null) return given;
     if ('owner' in given) return { ...given, owner: `test|${caller.user}` };
-    return 'scope' in given ? { ...given, scope: leaked(given.scope) } : given;
+    return 'scope' in given ? { ...given, scope: addOwner(given.scope) } : given;
   };
   return new Proxy(part, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name, target);
-      if (name === 'keys' || name === 'push') return leaking(value as object, caller);
+      if (name === 'keys' || name === 'push') return leakOwners(value as object, caller);
       if (typeof value !== 'function') return value;
-      return (...args: readonly unknown[]) => Reflect.apply(value, target, args.map(leaked)) as unknown;
+      return (...args: readonly unknown[]) => Reflect.apply(value, target, args.map(addOwner)) as unknown;
     },
   });
 }
@@ -111,7 +111,7 @@ export function owners(store: string, open: () => Promise<TaskStorage> | TaskSto
 
     /** A task of a caller, by its id, with its context. */
     async function taskOf(owner: Caller, text: string, over: object = {}): Promise<{ id: string; contextId: string }> {
-      const { text: answer } = await first().call(owner, 'sendMessage', { message: said(text, over) });
+      const { text: answer } = await first().call(owner, 'sendMessage', { message: newUserMessage(text, over) });
       const { result } = JSON.parse(answer);
       if (result?.task === undefined) throw new Error(answer);
       return result.task;
@@ -150,7 +150,7 @@ export function owners(store: string, open: () => Promise<TaskStorage> | TaskSto
     it('finds a server that leaks the tasks of another caller, by every operation of every binding', async () => {
       const [owner, other] = [{ user: 'ann' }, { user: 'bob' }];
       const { id } = await taskOf(owner, 'done');
-      const leaks = await ownersWorld(leaking(storage, owner));
+      const leaks = await ownersWorld(leakOwners(storage, owner));
       onTestFinished(() => leaks[Symbol.asyncDispose]());
       for (const way of leaks.ways.filter((one) => one.has('getTask'))) {
         expect((await way.call(other, 'getTask', { id })).text, way.name).toContain(id);
@@ -171,12 +171,14 @@ export function owners(store: string, open: () => Promise<TaskStorage> | TaskSto
           contextId: foreign ? contextId : randomUUID(),
           referenceTaskIds: [foreign ? id : randomUUID()],
         });
-        const fresh = await way.call(other, 'sendMessage', { message: said('done', over(false)) });
-        const foreign = await way.call(other, 'sendMessage', { message: said('done', over(true)) });
+        const fresh = await way.call(other, 'sendMessage', { message: newUserMessage('done', over(false)) });
+        const foreign = await way.call(other, 'sendMessage', { message: newUserMessage('done', over(true)) });
         expect(foreign.text).toContain('0 references, 0 messages before');
         expect(withoutIds(foreign), way.name).toEqual(withoutIds(fresh));
         if (way.has('sendStreamingMessage')) {
-          const streamed = await way.call(other, 'sendStreamingMessage', { message: said('done', over(true)) });
+          const streamed = await way.call(other, 'sendStreamingMessage', {
+            message: newUserMessage('done', over(true)),
+          });
           expect(streamed.text, way.name).toContain('0 references, 0 messages before');
         }
         if (!way.has('listTasks')) continue;
@@ -208,7 +210,7 @@ export function owners(store: string, open: () => Promise<TaskStorage> | TaskSto
         const messageId = randomUUID();
         const { id } = await taskOf(owner, 'done', { messageId });
         const send = (caller: Caller, text: string) =>
-          way.call(caller, 'sendMessage', { message: said(text, { messageId }) });
+          way.call(caller, 'sendMessage', { message: newUserMessage(text, { messageId }) });
         expect((await send(owner, 'done')).text, way.name).toContain(id);
         const sent = await send(other, 'done');
         expect(isRefused(sent), way.name).toBe(false);
@@ -224,8 +226,8 @@ export function owners(store: string, open: () => Promise<TaskStorage> | TaskSto
       await taskOf({ user: 'ann', tenant: 'north' }, 'done');
       for (const way of world.ways.filter(({ hasTenants }) => hasTenants)) {
         for (const [operation, request] of [
-          ['sendMessage', { message: said('done') }],
-          ['sendStreamingMessage', { message: said('done') }],
+          ['sendMessage', { message: newUserMessage('done') }],
+          ['sendStreamingMessage', { message: newUserMessage('done') }],
           ['listTasks', {}],
           ['getExtendedAgentCard', {}],
         ] as const) {

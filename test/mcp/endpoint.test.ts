@@ -13,7 +13,7 @@ const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
 const PLACE = 'http://localhost/mcp';
 type Answer = { readonly id?: unknown; readonly result?: Record<string, unknown>; readonly error?: { code: number } };
 
-async function opened(options: AgentMcpServerOptions & McpEndpointOptions = {}) {
+async function openEndpoint(options: AgentMcpServerOptions & McpEndpointOptions = {}) {
   const agent = await SkilledAgent.start();
   const endpoint = mcpEndpointOf(await connect(agent.url), options);
   onTestFinished(async () => {
@@ -84,8 +84,8 @@ function messagesIn(text: string): readonly Answer[] {
   return text.split('\n').flatMap((line) => (/^data: \{/.test(line) ? [JSON.parse(line.slice(6))] : []));
 }
 
-async function begun(options: AgentMcpServerOptions & McpEndpointOptions = {}, version = VERSIONS[0]) {
-  const { agent, endpoint } = await opened(options);
+async function beginSession(options: AgentMcpServerOptions & McpEndpointOptions = {}, version = VERSIONS[0]) {
+  const { agent, endpoint } = await openEndpoint(options);
   const client = new RawClient(endpoint);
   const answer = await client.begin(version);
   return { agent, endpoint, client, answer };
@@ -93,7 +93,7 @@ async function begun(options: AgentMcpServerOptions & McpEndpointOptions = {}, v
 
 describe('the protocol of an MCP endpoint', () => {
   it.each(VERSIONS)('is spoken in version %s', async (version) => {
-    const { client, answer } = await begun({}, version);
+    const { client, answer } = await beginSession({}, version);
     expect(answer.result).toMatchObject({ protocolVersion: version, serverInfo: { name: 'Skilled' } });
     expect(answer.result?.capabilities).toEqual({
       tools: {},
@@ -105,7 +105,7 @@ describe('the protocol of an MCP endpoint', () => {
   });
 
   it('offers its newest version to a client of another one, and refuses unknown versions later', async () => {
-    const { client, answer } = await begun({}, '1999-01-01');
+    const { client, answer } = await beginSession({}, '1999-01-01');
     expect(answer.result?.protocolVersion).toBe(VERSIONS[0]);
     const ping = { jsonrpc: '2.0', id: 9, method: 'ping' };
     expect((await client.post(ping, { 'mcp-protocol-version': '1999-01-01' })).status).toBe(400);
@@ -119,13 +119,13 @@ describe('the protocol of an MCP endpoint', () => {
     'completion/complete',
     'no/method',
   ])('has no %s', async (method) => {
-    const { client } = await begun();
+    const { client } = await beginSession();
     const params = method === 'logging/setLevel' ? { level: 'debug' } : {};
     expect((await client.call(method, params)).answer?.error?.code).toBe(-32601);
   });
 
   it('reads batches, as version 2025-03-26 has them, up to 100 messages', async () => {
-    const { client } = await begun({}, '2025-03-26');
+    const { client } = await beginSession({}, '2025-03-26');
     const pings = (number: number) =>
       Array.from({ length: number }, (_, id) => ({ jsonrpc: '2.0', id, method: 'ping' }));
     const response = await client.post(pings(2));
@@ -142,12 +142,12 @@ describe('the protocol of an MCP endpoint', () => {
     ['a page of another origin', '{}', { origin: 'https://evil.example' }, 403],
     ['an unknown session', '{}', { 'mcp-session-id': 'unknown' }, 404],
   ])('refuses %s', async (_, body, headers, status) => {
-    const { client } = await begun();
+    const { client } = await beginSession();
     expect((await client.post(body, headers)).status).toBe(status);
   });
 
   it('takes pages and hosts that it is told to take', async () => {
-    const { client } = await begun({ hosts: ['localhost', 'tools.example'], origins: ['https://chat.example'] });
+    const { client } = await beginSession({ hosts: ['localhost', 'tools.example'], origins: ['https://chat.example'] });
     const ping = { jsonrpc: '2.0', id: 9, method: 'ping' };
     const status = async (headers: Record<string, string>) => (await client.post(ping, headers)).status;
     expect(await status({ host: 'tools.example:8080', origin: 'https://chat.example' })).toBe(200);
@@ -157,14 +157,14 @@ describe('the protocol of an MCP endpoint', () => {
   });
 
   it('ends a session on DELETE', async () => {
-    const { client } = await begun();
+    const { client } = await beginSession();
     expect((await client.send('DELETE')).status).toBe(200);
     expect((await client.post({ jsonrpc: '2.0', id: 9, method: 'ping' })).status).toBe(404);
     expect((await client.send('DELETE')).status).toBe(404);
   });
 
   it('has one stream of a session for messages of its own', async () => {
-    const { client } = await begun();
+    const { client } = await beginSession();
     const stream = await client.send('GET');
     expect(stream.status).toBe(200);
     expect((await client.send('GET')).status).toBe(409);
@@ -190,7 +190,7 @@ describe('a call whose connection is lost', () => {
   };
 
   it('gives its result to a client that resumes with Last-Event-ID, and to no other session', async () => {
-    const { agent, endpoint, client } = await begun();
+    const { agent, endpoint, client } = await beginSession();
     const began = once(agent.told, 'turn');
     const id = await firstId(await client.post(held));
     await began;
@@ -204,7 +204,7 @@ describe('a call whose connection is lost', () => {
   });
 
   it('cannot be resumed once its events have given way to newer ones', async () => {
-    const { agent, client } = await begun({ replayBytes: 10_000 });
+    const { agent, client } = await beginSession({ replayBytes: 10_000 });
     const id = await firstId(await client.post(held));
     for (let call = 0; call < 20; call += 1) await client.call('tools/list');
     expect((await client.send('GET', { 'last-event-id': id })).status).toBe(400);
@@ -212,7 +212,7 @@ describe('a call whose connection is lost', () => {
   });
 
   it('is resumed by the official client', async () => {
-    const { agent, endpoint } = await opened();
+    const { agent, endpoint } = await openEndpoint();
     let lost: (() => void) | undefined;
     const transport = new StreamableHTTPClientTransport(new URL(PLACE), {
       reconnectionOptions: {
@@ -255,14 +255,14 @@ describe('a call whose connection is lost', () => {
 
 describe('the limits of an MCP endpoint', () => {
   it('bound the bytes of a request', async () => {
-    const { client } = await begun({ requestBytes: 1_000 });
+    const { client } = await beginSession({ requestBytes: 1_000 });
     const call = (message: string) => client.call('tools/call', { name: 'talk', arguments: { message } });
     expect((await call('x'.repeat(2_000))).response.status).toBe(413);
     expect((await call('short')).answer?.result).toBeDefined();
   });
 
   it('bound the calls of a session at the same time', async () => {
-    const { agent, endpoint, client } = await begun({ calls: 1 });
+    const { agent, endpoint, client } = await beginSession({ calls: 1 });
     const began = once(agent.told, 'turn');
     const call = (message: string, by = client) =>
       by.call('tools/call', { name: 'talk', arguments: { message } }).then(({ answer }) => answer?.result);
@@ -281,7 +281,7 @@ describe('the limits of an MCP endpoint', () => {
   });
 
   it('bound the sessions: the one that was unused for longest ends', async () => {
-    const { endpoint, client } = await begun({ sessions: 2 });
+    const { endpoint, client } = await beginSession({ sessions: 2 });
     const [second, third] = [new RawClient(endpoint), new RawClient(endpoint)];
     await second.begin();
     await client.call('ping');
@@ -291,7 +291,7 @@ describe('the limits of an MCP endpoint', () => {
   });
 
   it('end idle sessions before those with a running call, though their clients keep a stream open', async () => {
-    const { endpoint, client: busy } = await begun({ sessions: 2 });
+    const { endpoint, client: busy } = await beginSession({ sessions: 2 });
     const call = busy.call('tools/call', { name: 'talk', arguments: { message: 'hold' } });
     const [idle, later] = [new RawClient(endpoint), new RawClient(endpoint)];
     await idle.begin();
@@ -305,7 +305,7 @@ describe('the limits of an MCP endpoint', () => {
   });
 
   it('answer a call whose session ends with an error', async () => {
-    const { endpoint, client } = await begun({ sessions: 1 });
+    const { endpoint, client } = await beginSession({ sessions: 1 });
     const call = client.call('tools/call', { name: 'talk', arguments: { message: 'hold' } });
     await new RawClient(endpoint).begin();
     const { answer } = await call;
@@ -316,7 +316,7 @@ describe('the limits of an MCP endpoint', () => {
   });
 
   it('end no session for a client that does not begin one', async () => {
-    const { endpoint, client } = await begun({ sessions: 1 });
+    const { endpoint, client } = await beginSession({ sessions: 1 });
     const stranger = new RawClient(endpoint);
     expect((await stranger.call('tools/list')).response.status).toBe(400);
     expect((await client.call('ping')).response.status).toBe(200);
@@ -347,7 +347,7 @@ describe('the limits of an MCP endpoint', () => {
   });
 
   it('refuses all requests after its close', async () => {
-    const { endpoint, client } = await begun();
+    const { endpoint, client } = await beginSession();
     await endpoint.close();
     expect((await client.call('ping')).response.status).toBe(503);
   });
@@ -356,7 +356,7 @@ describe('the limits of an MCP endpoint', () => {
 describe('the tools of an MCP server', () => {
   const agent: AgentExecutor = { execute: (_, events) => events.complete('done') };
   const skill = (id: string) => ({ id, name: id, description: '', tags: [] });
-  const served = (name: string, ids: readonly string[], path: string) => {
+  const serveSkills = (name: string, ids: readonly string[], path: string) => {
     const server = createA2AServer({ agent, name, skills: ids.map(skill), url: `https://${path}.example` });
     return connect(server);
   };
@@ -384,7 +384,7 @@ describe('the tools of an MCP server', () => {
 
   it('are listed in pages', async () => {
     const many = Array.from({ length: 150 }, (_, number) => `skill-${number}`);
-    const names = await namesOf([await served('A', many, 'a'), await served('B', many, 'b')]);
+    const names = await namesOf([await serveSkills('A', many, 'a'), await serveSkills('B', many, 'b')]);
     expect(names).toHaveLength(300);
     expect(new Set(names).size).toBe(300);
     expect([names[0], names[299]]).toEqual(['A_skill-0', 'B_skill-149']);
@@ -392,15 +392,18 @@ describe('the tools of an MCP server', () => {
 
   it('have unique names that do not depend on the order of the agents', async () => {
     const long = 'x'.repeat(80);
-    const one = await served('Same', ['talk', 'only here', `${long}1`, `${long}2`], 'one');
-    const other = await served('Same', ['talk', 'a b', 'a!b'], 'other');
-    const none = await served('Same', [], 'none');
+    const one = await serveSkills('Same', ['talk', 'only here', `${long}1`, `${long}2`], 'one');
+    const other = await serveSkills('Same', ['talk', 'a b', 'a!b'], 'other');
+    const none = await serveSkills('Same', [], 'none');
     const names = await namesOf([one, other, none]);
     expect(new Set(names).size).toBe(8);
     expect(names.every((name) => /^[\w-]{1,64}$/.test(name))).toBe(true);
     expect(names).toContain('Same_only_here');
     expect([...(await namesOf([none, other, one]))].sort()).toEqual([...names].sort());
     // A further agent of another name changes no name.
-    expect(await namesOf([one, other, none, await served('New', ['talk'], 'new')])).toEqual([...names, 'New_talk']);
+    expect(await namesOf([one, other, none, await serveSkills('New', ['talk'], 'new')])).toEqual([
+      ...names,
+      'New_talk',
+    ]);
   });
 });

@@ -18,7 +18,7 @@ const any = jsonSchema<unknown>({});
 const accept = (content: NonNullable<ElicitResult['content']>): ElicitResult => ({ action: 'accept', content });
 
 /** The skill of an agent as a tool, for a user who answers in this order. Forms that the user saw are in `seen`. */
-async function asked(agent: AgentExecutor, answers: readonly ElicitResult[]) {
+async function askQuestions(agent: AgentExecutor, answers: readonly ElicitResult[]) {
   const skills = [{ id: 'go', name: 'Go', description: 'Goes', tags: [] }];
   const server = createA2AServer({ agent, skills });
   const mcp = mcpServerOf(await connect(server));
@@ -96,7 +96,7 @@ describe('a question of a graph over MCP', () => {
     ],
     [undefined, { answer: { type: 'string' } }, { answer: 'three' }, 'three'],
   ])('is a form with its schema, asked once: %#', async (schema, properties, content, value) => {
-    const { seen, state, text } = await asked(graphAgent(schema), [accept(content ?? {})]);
+    const { seen, state, text } = await askQuestions(graphAgent(schema), [accept(content ?? {})]);
     expect(seen).toHaveLength(1);
     expect(seen[0]).toMatchObject({ requestedSchema: { type: 'object', properties } });
     expect(seen[0]?.requestedSchema.required).toEqual(Object.keys(properties));
@@ -105,7 +105,7 @@ describe('a question of a graph over MCP', () => {
   });
 
   it('that the user declines stays open', async () => {
-    const { seen, state } = await asked(graphAgent(z.number()), [{ action: 'decline' }]);
+    const { seen, state } = await askQuestions(graphAgent(z.number()), [{ action: 'decline' }]);
     expect([seen.length, state]).toEqual([1, 'INPUT_REQUIRED']);
   });
 });
@@ -132,7 +132,7 @@ describe('a question of a tool over MCP', () => {
     ['a no', { message: 'Sure?' }, { answer: { type: 'boolean' } }, accept({ answer: false }), { action: 'decline' }],
     ['no answer', { message: 'Sure?' }, {}, { action: 'cancel' }, undefined],
   ])('has %s', async (_, question, properties, result, answer) => {
-    const { seen, state, text } = await asked(askingAgent(question), [result]);
+    const { seen, state, text } = await askQuestions(askingAgent(question), [result]);
     expect(seen).toHaveLength(1);
     expect(seen[0]).toMatchObject({ requestedSchema: { properties } });
     if (answer === undefined) expect(state).toBe('INPUT_REQUIRED');
@@ -141,7 +141,10 @@ describe('a question of a tool over MCP', () => {
 
   it('is one of several forms, whose answers are one message', async () => {
     const questions = [{ message: 'Nights?', schema }, { message: 'Sure?' }];
-    const { seen, text } = await asked(askingAgent(...questions), [accept({ nights: 2 }), accept({ answer: true })]);
+    const { seen, text } = await askQuestions(askingAgent(...questions), [
+      accept({ nights: 2 }),
+      accept({ answer: true }),
+    ]);
     expect(seen.map(({ message }) => message)).toEqual(['ask asks:\n\nNights?', 'ask asks:\n\nSure?']);
     expect(JSON.parse(text)).toEqual([
       { action: 'accept', content: { nights: 2 } },
@@ -157,7 +160,7 @@ describe('calls that wait for approvals over MCP', () => {
     ['declined', ['a', 'b'], { action: 'decline' }, 'COMPLETED', 'refused,refused'],
     ['decided one by one', ['a', 'b'], accept({ 1.1: 'approve', 1.2: 'refuse' }), 'COMPLETED', 'paid a,refused'],
   ])('are %s in one form', async (_, items, result, state, text) => {
-    const world = await asked(payingAgent(...items), [result]);
+    const world = await askQuestions(payingAgent(...items), [result]);
     const choices = Object.values(world.seen[0]?.requestedSchema.properties ?? {});
     expect(choices).toEqual(
       items.map((item) => ({ type: 'string', title: `pay "${item}"`, enum: ['approve', 'refuse'] })),

@@ -19,7 +19,7 @@ import { servedAgent } from './served-agent.js';
 
 const SCRIPT = fileURLToPath(new URL('tools-server.mjs', import.meta.url));
 
-async function opened(way: Way, options: Partial<McpToolsOptions> = {}): Promise<McpTools> {
+async function openTools(way: Way, options: Partial<McpToolsOptions> = {}): Promise<McpTools> {
   const http = way === 'stdio' ? undefined : await HttpTools.start();
   const place = http === undefined ? { command: process.execPath, args: [SCRIPT] } : { url: http.url };
   const tools = await mcpTools({ name: 'desk', ...place, ...options });
@@ -48,7 +48,7 @@ function caller({ tools }: McpTools): AgentExecutor {
   };
 }
 
-async function served(agent: AgentExecutor, storage?: TaskStorage) {
+async function serveAgent(agent: AgentExecutor, storage?: TaskStorage) {
   const { server, client, send } = await servedAgent(agent, storage);
   const answer = (task: Task, name: string, value: string) =>
     send({ message: answerQuestion(task, { action: 'accept', content: { [name]: value } }) });
@@ -66,8 +66,8 @@ const runs = ({ tools }: McpTools) => new ToolRegistry(tools).execute('desk_runs
 
 describe.each(WAYS)('a call that asks two questions at once, over %s', (way) => {
   it('is asked both, and the call that runs beside it runs once', async () => {
-    const tools = await opened(way);
-    const { send, answer } = await served(caller(tools));
+    const tools = await openTools(way);
+    const { send, answer } = await serveAgent(caller(tools));
     const asked = await send('trip+beside');
     expect(questions(asked)).toEqual(['1.1 Which city?']);
     expect(outcomes(asked)).toEqual([
@@ -85,15 +85,15 @@ describe.each(WAYS)('a call that asks two questions at once, over %s', (way) => 
   });
 
   it('waits beside an approval. Both are answered in any order, or by one message', async () => {
-    const tools = await opened(way, { needsApproval: (name) => name === 'beside' });
-    const { send, answer } = await served(caller(tools));
-    const waiting = async () => {
+    const tools = await openTools(way, { needsApproval: (name) => name === 'beside' });
+    const { send, answer } = await serveAgent(caller(tools));
+    const askBoth = async () => {
       const asked = await send('trip+beside');
       expect(questions(asked)).toEqual(['1.1 Which city?']);
       expect(toolApprovals(asked)).toMatchObject([{ callId: '1.2', tool: 'desk_beside' }]);
       return asked;
     };
-    const approved = await send({ message: answerApprovals(await waiting(), 'approve') });
+    const approved = await send({ message: answerApprovals(await askBoth(), 'approve') });
     expect(questions(approved)).toEqual(['1.1 Which city?']);
     expect(outcomes(approved)[1]).toEqual(['desk_beside', 'succeeded', 'ran 1']);
     expect(await runs(tools)).toBe('1 trips, 1 besides');
@@ -101,7 +101,7 @@ describe.each(WAYS)('a call that asks two questions at once, over %s', (way) => 
     expect(outcomes(done).map(([, , output]) => output)).toEqual(['Rome on Monday', 'ran 1']);
     expect(await runs(tools)).toBe('3 trips, 1 besides');
 
-    const day = await answer(await waiting(), 'city', 'Rome');
+    const day = await answer(await askBoth(), 'city', 'Rome');
     expect([questions(day), toolApprovals(day).length]).toEqual([['1.1 Which day?'], 1]);
     const city = answerQuestion(day, { action: 'accept', content: { day: 'Friday' } });
     const parts = [...city.parts, ...answerApprovals(day, 'approve').parts];
@@ -111,8 +111,8 @@ describe.each(WAYS)('a call that asks two questions at once, over %s', (way) => 
   });
 
   it('is canceled while it waits, and does not run again', async () => {
-    const tools = await opened(way);
-    const { client, send, answer } = await served(caller(tools));
+    const tools = await openTools(way);
+    const { client, send, answer } = await serveAgent(caller(tools));
     const asked = await send('trip+beside');
     expect((await client.cancelTask({ id: asked.id })).status.state).toBe('TASK_STATE_CANCELED');
     await expect(answer(asked, 'city', 'Rome')).rejects.toThrow();
@@ -121,8 +121,8 @@ describe.each(WAYS)('a call that asks two questions at once, over %s', (way) => 
   });
 
   it('fails at its timeout if the server does not end it, and the call beside it runs once', async () => {
-    const tools = await opened(way, { timeoutMs: 8_000 });
-    const { send } = await served(caller(tools));
+    const tools = await openTools(way, { timeoutMs: 8_000 });
+    const { send } = await serveAgent(caller(tools));
     const failed = await send('trip,deaf+beside');
     expect(failed.status.state).toBe('TASK_STATE_FAILED');
     expect(toolCalls(failed)[0]).toMatchObject({ state: 'failed', failure: { reason: 'timeout' } });
@@ -132,7 +132,7 @@ describe.each(WAYS)('a call that asks two questions at once, over %s', (way) => 
   });
 
   it('is asked again after a crash, and a call that has its result does not run again', async () => {
-    const tools = await opened(way);
+    const tools = await openTools(way);
     let seen = '';
     const { task } = await crashAndResume(caller(tools), 'trip+beside', {
       at: (event) => {
@@ -155,17 +155,17 @@ describe.each(['memory', 'SQLite'])('two questions at once of a task in %s', (ki
     const path = files.fresh();
     const memory = new MemoryStorage({ clock: systemClock });
     const storage = async () => (kind === 'memory' ? memory : await files.open(systemClock, { path }));
-    const before = await opened('stdio');
+    const before = await openTools('stdio');
     const old = await storage();
-    const first = await served(caller(before), old);
+    const first = await serveAgent(caller(before), old);
     const asked = await first.send('trip+beside');
     expect(await runs(before)).toBe('1 trips, 1 besides');
     await first.server.close({ graceMs: 0 });
     if (old !== memory) await old.close();
-    const after = await opened('stdio');
+    const after = await openTools('stdio');
     const storageAfter = await storage();
     onTestFinished(() => storageAfter.close());
-    const { answer } = await served(caller(after), storageAfter);
+    const { answer } = await serveAgent(caller(after), storageAfter);
     const done = await answer(await answer(asked, 'city', 'Rome'), 'day', 'Monday');
     expect(outcomes(done).map(([, , output]) => output)).toEqual(['Rome on Monday', 'ran 1']);
     expect(await runs(after)).toBe('2 trips, 0 besides');
@@ -174,7 +174,7 @@ describe.each(['memory', 'SQLite'])('two questions at once of a task in %s', (ki
 
 describe('calls of a server that asks', () => {
   it('run side by side over streamable HTTP, also after a question', async () => {
-    const { send } = await served(caller(await opened('streamable HTTP')));
+    const { send } = await serveAgent(caller(await openTools('streamable HTTP')));
     for (const number of [1, 2]) {
       // Each of them waits for the other one.
       const asked = await send('trip,late+beside,along');
@@ -184,8 +184,8 @@ describe('calls of a server that asks', () => {
   });
 
   it('are not repeated if questions do not tell their calls: these questions are dismissed', async () => {
-    const tools = await opened('streamable HTTP');
-    const { send } = await served(caller(tools));
+    const tools = await openTools('streamable HTTP');
+    const { send } = await serveAgent(caller(tools));
     const done = await send('trip,late,loose+beside,along');
     expect(outcomes(done)).toEqual([
       ['desk_trip', 'succeeded', 'No trip: cancel cancel'],
@@ -199,8 +199,8 @@ describe('calls of a server that asks', () => {
   });
 
   it('run side by side if they are idempotent, and again if their questions cannot be told apart', async () => {
-    const tools = await opened('stdio', { idempotent: (name) => name !== 'runs' });
-    const { send } = await served(caller(tools));
+    const tools = await openTools('stdio', { idempotent: (name) => name !== 'runs' });
+    const { send } = await serveAgent(caller(tools));
     const asked = await send('trip,after+beside');
     expect(questions(asked)).toEqual(['1.1 Which city?']);
     expect(outcomes(asked)[1]).toEqual(['desk_beside', 'succeeded', 'ran 2']);
@@ -208,7 +208,7 @@ describe('calls of a server that asks', () => {
   });
 
   it('end together if their turn is canceled while questions wait', async () => {
-    const { client, send } = await served(caller(await opened('streamable HTTP')));
+    const { client, send } = await serveAgent(caller(await openTools('streamable HTTP')));
     const events = client.sendStreamingMessage('trip,late,loose+beside,along+hang+hang');
     let id = '';
     for await (const event of events) {
@@ -223,8 +223,8 @@ describe('calls of a server that asks', () => {
   });
 
   it('over streamable HTTP get no question of a call that is over', async () => {
-    const tools = await opened('streamable HTTP');
-    const { client, send } = await served(caller(tools));
+    const tools = await openTools('streamable HTTP');
+    const { client, send } = await serveAgent(caller(tools));
     const over = await client.sendMessage({ message: 'trip,tardy', configuration: { returnImmediately: true } });
     if (over.task === undefined) throw new Error('There is no task');
     const other = send('beside,along');
@@ -236,8 +236,8 @@ describe('calls of a server that asks', () => {
   });
 
   it('over standard input and output get no question of a call that is over', async () => {
-    const tools = await opened('stdio');
-    const { client, send } = await served(caller(tools));
+    const tools = await openTools('stdio');
+    const { client, send } = await serveAgent(caller(tools));
     const over = await client.sendMessage({ message: 'trip,tardy,late', configuration: { returnImmediately: true } });
     if (over.task === undefined) throw new Error('There is no task');
     const { id } = over.task;

@@ -26,10 +26,10 @@ const failure = (call: Promise<unknown>): Promise<ToolError> =>
   );
 
 it('tools of an MCP server need a name, and either a command or a url', async () => {
-  const refused = (options: object) => expect(mcpTools(options as never)).rejects;
-  await refused({ command: 'true' }).toThrow('mcpTools: name: is required');
-  await refused({ name: 'desk' }).toThrow('mcpTools: needs either a command or a url');
-  await refused({ name: 'desk', command: 'true', url: 'http://localhost' }).toThrow('either a command or a url');
+  const expectRefusal = (options: object) => expect(mcpTools(options as never)).rejects;
+  await expectRefusal({ command: 'true' }).toThrow('mcpTools: name: is required');
+  await expectRefusal({ name: 'desk' }).toThrow('mcpTools: needs either a command or a url');
+  await expectRefusal({ name: 'desk', command: 'true', url: 'http://localhost' }).toThrow('either a command or a url');
 });
 
 describe.each(['stdio', 'streamable HTTP'])('tools of an MCP server over %s', (way) => {

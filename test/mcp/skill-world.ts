@@ -148,7 +148,7 @@ export async function overStdio(args: readonly string[], answers?: Answers): Pro
 /** The official client, and the real command that listens. */
 export async function overHttp(args: readonly string[], answers?: Answers): Promise<ToolClient & { url: string }> {
   const running = new RunningParley(['mcp', '--http', '0', ...args]);
-  const url = await running.told(/^MCP: (\S+)$/m);
+  const url = await running.waitForStderr(/^MCP: (\S+)$/m);
   const client = clientWith(answers);
   await client.connect(new StreamableHTTPClientTransport(new URL(url)) as Parameters<Client['connect']>[0]);
   return Object.assign(

@@ -232,7 +232,7 @@ describe('parley mcp', () => {
   it.each(['SIGINT', 'SIGTERM'] as const)('ends in order on %s', async (signal) => {
     await using agent = await SkilledAgent.start();
     await using running = new RunningParley(['mcp', '--agent', agent.url, '--http', '0']);
-    await running.told(/^MCP: (\S+)$/m);
+    await running.waitForStderr(/^MCP: (\S+)$/m);
     expect((await running.stop(signal)).code).toBe(0);
   });
 

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 const SCRIPT = fileURLToPath(new URL('task-tools-server.mjs', import.meta.url));
 
-async function opened(options: Partial<McpToolsOptions> = {}) {
+async function openTools(options: Partial<McpToolsOptions> = {}) {
   const tools = await mcpTools({ name: 'desk', command: process.execPath, args: [SCRIPT], ...options });
   onTestFinished(() => tools.close());
   const registry = new ToolRegistry(tools.tools);
@@ -14,18 +14,18 @@ async function opened(options: Partial<McpToolsOptions> = {}) {
 
 describe('tools of an MCP server that run only as tasks', () => {
   it('give the result of their task', async () => {
-    const run = await opened();
+    const run = await openTools();
     expect(await run('slow')).toBe('done');
     await expect(run('fail')).rejects.toThrow('The disk is full');
   });
 
   it('ask their questions while they run', async () => {
-    const run = await opened({ elicit: ({ message }) => ({ city: message.length > 0 ? 'Rome' : '' }) });
+    const run = await openTools({ elicit: ({ message }) => ({ city: message.length > 0 ? 'Rome' : '' }) });
     expect(await run('ask')).toBe('It rains in Rome');
   });
 
   it('cancel their task if the call is canceled or takes too long', async () => {
-    const run = await opened({ timeoutMs: 500 });
+    const run = await openTools({ timeoutMs: 500 });
     const stop = new AbortController();
     const call = run('hang', stop.signal);
     await vi.waitFor(async () => expect(await run('states')).toBe('working'), 15_000);

@@ -44,7 +44,7 @@ async function chain(world: SignedWorld, calls: (callee: KeyPair) => AgentCallsO
   };
 }
 
-const signing =
+const signCallsOf =
   (world: SignedWorld, more: (target: AgentTarget) => object = () => ({})): ((callee: KeyPair) => AgentCallsOptions) =>
   (callee) => ({
     interceptors: async (target) => [
@@ -63,7 +63,7 @@ describe('an agent that calls another one', () => {
     const targets: AgentTarget[] = [];
     await using agents = await chain(
       world,
-      signing(world, (target) => {
+      signCallsOf(world, (target) => {
         targets.push(target);
         return {};
       }),
@@ -89,7 +89,7 @@ describe('an agent that calls another one', () => {
     let opens: KeyPair | undefined;
     await using agents = await chain(
       world,
-      signing(world, () => ({ encryption: { to: { keys: [opens?.shown] }, keys: [own.own], required: true } })),
+      signCallsOf(world, () => ({ encryption: { to: { keys: [opens?.shown] }, keys: [own.own], required: true } })),
     );
     opens = agents.calleeOpens;
     const caller = await world.client(agents.url);

@@ -31,7 +31,7 @@ afterAll(() => world[Symbol.asyncDispose]());
 
 const trust = () => ({ audience: AUDIENCE, agent: { keys: [world.agent.shown] } });
 const first = (task: Task): Artifact => task.artifacts?.[0] as Artifact;
-const said = (task: Task): Message => task.status.message as Message;
+const statusMessage = (task: Task): Message => task.status.message as Message;
 const withFirst = (task: Task, artifact: Artifact): Task => ({
   ...task,
   artifacts: [artifact, ...(task.artifacts ?? []).slice(1)],
@@ -74,7 +74,10 @@ describe('a stored task', () => {
       (t) =>
         withFirst(t, {
           ...first(t),
-          metadata: { ...first(t).metadata, [SIGNING_EXTENSION]: said(t).metadata?.[SIGNING_EXTENSION] as never },
+          metadata: {
+            ...first(t).metadata,
+            [SIGNING_EXTENSION]: statusMessage(t).metadata?.[SIGNING_EXTENSION] as never,
+          },
         }),
     ],
     ['a missing artifact', (t) => ({ ...t, artifacts: t.artifacts?.slice(0, 1) ?? [] })],
@@ -82,10 +85,10 @@ describe('a stored task', () => {
     ['swapped artifacts', (t) => ({ ...t, artifacts: t.artifacts?.toReversed() ?? [] })],
     ['another task', (t) => ({ ...t, id: 'other' })],
     ['another context', (t) => ({ ...t, contextId: 'other' })],
-    ['a changed message', (t) => withMessage(t, { ...said(t), parts: [{ text: 'failed' }] })],
+    ['a changed message', (t) => withMessage(t, { ...statusMessage(t), parts: [{ text: 'failed' }] })],
     ['another state', (t) => ({ ...t, status: { ...t.status, state: 'TASK_STATE_REJECTED' } })],
-    ['an unsigned message', (t) => withMessage(t, (({ metadata: _, ...rest }) => rest)(said(t)))],
-    ['a message of a user', (t) => ({ ...t, history: [{ ...said(t), role: 'ROLE_AGENT', messageId: 'x' }] })],
+    ['an unsigned message', (t) => withMessage(t, (({ metadata: _, ...rest }) => rest)(statusMessage(t)))],
+    ['a message of a user', (t) => ({ ...t, history: [{ ...statusMessage(t), role: 'ROLE_AGENT', messageId: 'x' }] })],
   ])('is refused with %s', async (_, change) => {
     await expect(verifySigned({ task: change(answer) }, trust())).rejects.toThrow(/./);
     await expect(verifySigned({ task: change(answer) }, trust())).rejects.toMatchObject({
@@ -105,7 +108,7 @@ describe('a stored task', () => {
 });
 
 /** Streams a message through a proxy that changes events. */
-async function streamed(change: Parameters<typeof changingEvents>[0], text = 'work'): Promise<StreamResponse[]> {
+async function collectEvents(change: Parameters<typeof changingEvents>[0], text = 'work'): Promise<StreamResponse[]> {
   const client = await world.client(url, {}, { interceptors: [changingEvents(change)], resume: { attempts: 0 } });
   const events: StreamResponse[] = [];
   for await (const event of client.sendStreamingMessage(text)) events.push(event);
@@ -117,7 +120,7 @@ const isChunk = (event: StreamResponse, text: string) =>
 
 describe('a stream', () => {
   it.each(['work', 'silent', 'direct'])('is verified event by event: %s', async (text) => {
-    const events = await streamed((event) => [event], text);
+    const events = await collectEvents((event) => [event], text);
     expect(events.length).toBe(text === 'direct' ? 1 : 7);
   });
 
@@ -198,7 +201,7 @@ describe('a stream', () => {
     ['the answer to another message', 'direct', () => [{ message: direct }]],
     ['the task of another message', 'work', () => [{ task: answer }]],
   ])('is refused with %s', async (_, text, change) => {
-    await expect(streamed(change, text)).rejects.toMatchObject({ code: 'INVALID_AGENT_RESPONSE' });
+    await expect(collectEvents(change, text)).rejects.toMatchObject({ code: 'INVALID_AGENT_RESPONSE' });
   });
 
   let direct: Message;

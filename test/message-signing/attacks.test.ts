@@ -6,7 +6,7 @@ import type { ClientCallContext, Interceptor } from 'parley-a2a/client';
 import { bearerToken } from 'parley-a2a/credentials';
 import { ENCRYPTION_EXTENSION, verifiedSigners } from 'parley-a2a-signing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { changing, changingEvents, headerOf, signedAgain, withSignatures } from './wire.js';
+import { changeMessages, changingEvents, headerOf, signedAgain, withSignatures } from './wire.js';
 import { executor, type KeyPair, keyPair, SignedWorld, taskOf } from './world.js';
 
 let world: SignedWorld;
@@ -33,7 +33,7 @@ afterAll(() => world[Symbol.asyncDispose]());
 const REFUSED = { code: 'INVALID_AGENT_RESPONSE' };
 
 /** A proxy that answers calls of one task by the answer to another. */
-const answering =
+const answerInstead =
   (operation: string, answer: () => Task): Interceptor<ClientCallContext> =>
   (call, next) =>
     call.operation === operation ? (Promise.resolve(answer()) as never) : next(call);
@@ -82,7 +82,7 @@ describe('a splice', () => {
     const other = taskOf(await plain.sendMessage('other'));
     const { id, contextId = '' } = taskOf(await plain.sendMessage('x'));
     for (const operation of ['getTask', 'cancelTask'] as const) {
-      const proxy = answering(operation, () => other);
+      const proxy = answerInstead(operation, () => other);
       const client = await world.client(url, {}, { interceptors: [proxy] });
       await expect(client[operation](id)).rejects.toMatchObject(REFUSED);
     }
@@ -124,7 +124,7 @@ describe('a replay', () => {
     for (const [serverOptions, clientOptions] of rows) {
       const { url: own } = await world.listen(agent, {}, serverOptions);
       let sent: Message | undefined;
-      const keep = changing((message) => {
+      const keep = changeMessages((message) => {
         sent ??= message;
         return sent;
       });
@@ -147,7 +147,7 @@ describe('a confusion of keys', () => {
     change: (message: Message) => Message | Promise<Message>,
   ) => {
     const { url: own } = await world.listen(agent, signing);
-    const client = await world.client(own, {}, { interceptors: [changing(change)] });
+    const client = await world.client(own, {}, { interceptors: [changeMessages(change)] });
     const thrown = (await client.sendMessage('x').catch((error: unknown) => error)) as {
       details: { violations?: readonly { description: string }[] };
     };
@@ -218,7 +218,7 @@ describe('a confusion of keys', () => {
 
 describe('a costly or odd header', () => {
   const refusal = async (change: (message: Message) => Message) => {
-    const client = await world.client(url, {}, { interceptors: [changing(change)] });
+    const client = await world.client(url, {}, { interceptors: [changeMessages(change)] });
     const before = ran;
     await expect(client.sendMessage('x')).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
     expect(ran).toBe(before);
@@ -272,7 +272,7 @@ describe('a costly or odd header', () => {
       ],
     ];
     for (const [fault, change] of changes) {
-      const proxy = changing((message) => {
+      const proxy = changeMessages((message) => {
         const parts = message.parts.map((part) => {
           const { jwe } = (part as unknown as { data: { jwe: Jwe } }).data;
           return { data: { jwe: change(jwe) }, metadata: { [ENCRYPTION_EXTENSION]: true } } as never;

@@ -4,7 +4,7 @@ import { bearerToken } from 'parley-a2a/credentials';
 import { answerApprovals, defineTool, jsonSchema, ToolRegistry, toolAgent } from 'parley-a2a/tools';
 import { type MessageSigningOptions, signedCalls } from 'parley-a2a-signing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { changing } from './wire.js';
+import { changeMessages } from './wire.js';
 import { AUDIENCE, executor, type KeyPair, keyPair, SignedWorld, taskOf } from './world.js';
 
 let world: SignedWorld;
@@ -158,7 +158,7 @@ describe('the key for answers', () => {
 
   it('that a proxy puts in the place of the signed one is refused', async () => {
     const { url } = await listen({});
-    const change = changing((message) => ({
+    const change = changeMessages((message) => ({
       ...message,
       metadata: JSON.parse(JSON.stringify(message.metadata).replaceAll('own-enc', 'other-enc')),
     }));

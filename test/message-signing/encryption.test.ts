@@ -3,7 +3,7 @@ import { MemoryStorage } from 'parley-a2a/storage';
 import { ENCRYPTION_EXTENSION, verifySigned } from 'parley-a2a-signing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
-import { changing, headerOf, signedAgain } from './wire.js';
+import { changeMessages, headerOf, signedAgain } from './wire.js';
 import { AUDIENCE, executor, type KeyPair, keyPair, SignedWorld, taskOf } from './world.js';
 
 let world: SignedWorld;
@@ -56,7 +56,7 @@ describe('an encrypted message', () => {
       {},
       {
         interceptors: [
-          changing((message) => {
+          changeMessages((message) => {
             wire.push(message);
             return message;
           }),
@@ -111,7 +111,7 @@ describe('an encrypted message', () => {
     await verifySigned({ task: read }, { audience: AUDIENCE, agent: { keys: [world.agent.shown] } });
   });
 
-  const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const encodeBase64Url = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const jweOf = (part: Part | undefined) => (part as { data: { jwe: Record<string, unknown> } }).data.jwe;
   const withJwe = (message: Message, change: (jwe: Record<string, unknown>) => Record<string, unknown>): Message => ({
     ...message,
@@ -122,7 +122,10 @@ describe('an encrypted message', () => {
   const withHeader = (change: object) => (message: Message) =>
     withJwe(message, (jwe) => ({
       ...jwe,
-      protected: encoded({ ...JSON.parse(Buffer.from(String(jwe.protected), 'base64url').toString()), ...change }),
+      protected: encodeBase64Url({
+        ...JSON.parse(Buffer.from(String(jwe.protected), 'base64url').toString()),
+        ...change,
+      }),
     }));
   const withRecipient = (change: object) => (message: Message) =>
     withJwe(message, (jwe) => ({
@@ -135,7 +138,7 @@ describe('an encrypted message', () => {
 
   /** Sends a message that its signer has changed after the encryption: the signature is right. */
   async function refusal(change: (message: Message) => Message) {
-    const signed = changing((message) => signedAgain(change(message), world.caller.own, headerOf(message)));
+    const signed = changeMessages((message) => signedAgain(change(message), world.caller.own, headerOf(message)));
     const calls = await client({}, { interceptors: [signed] });
     const thrown = await calls.sendMessage(SENT).then(
       () => undefined,
@@ -152,7 +155,7 @@ describe('an encrypted message', () => {
       {},
       {
         interceptors: [
-          changing((message) => {
+          changeMessages((message) => {
             other = message;
             return message;
           }),
@@ -231,7 +234,9 @@ describe('an encrypted message', () => {
         { id: 'thief', keys: [thief.shown] },
       ],
     });
-    const claimed = changing((message) => signedAgain(message, thief.own, { ...headerOf(message), kid: 'thief-1' }));
+    const claimed = changeMessages((message) =>
+      signedAgain(message, thief.own, { ...headerOf(message), kid: 'thief-1' }),
+    );
     const stolen = await world.client(
       lenient,
       { encryption: { to: { keys: [agentKey.shown] } } },

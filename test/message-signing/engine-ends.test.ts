@@ -30,7 +30,7 @@ afterAll(() => world[Symbol.asyncDispose]());
 
 const trust = () => ({ audience: AUDIENCE, agent: { keys: [world.agent.shown] } });
 
-async function begun(client: Client, text: string): Promise<string> {
+async function beginTask(client: Client, text: string): Promise<string> {
   const stream = client.sendStreamingMessage(text);
   for await (const event of stream) if (event.artifactUpdate !== undefined) break;
   return stream.taskId ?? '';
@@ -57,7 +57,7 @@ describe.each(WIRES.filter(([name]) => !name.includes('0.2.5')))('by %s', (name,
 
   it('a cancel that the engine wrote is signed for its caller and for a watcher', async () => {
     const client = await world.client(target(), {}, options);
-    const id = await begun(client, 'wait');
+    const id = await beginTask(client, 'wait');
     const watching = client.subscribeToTask(id)[Symbol.asyncIterator]();
     expect((await watching.next()).value).toHaveProperty('task');
     const canceled = await client.cancelTask(id);
@@ -132,7 +132,7 @@ describe('a forged end is refused', () => {
 
   it('in a stored task, with the text of a user too', async () => {
     const client = await world.client(url);
-    const id = await begun(client, 'wait');
+    const id = await beginTask(client, 'wait');
     const running = await client.getTask(id);
     const canceled = await client.cancelTask(id);
     const forgeries: Task[] = [
@@ -178,7 +178,7 @@ it('ends without a signature are taken by readers that allow them', async () => 
 
 it('a caller cannot write the signature of an end into metadata of a cancel', async () => {
   const client = await world.client(url);
-  const id = await begun(client, 'wait');
+  const id = await beginTask(client, 'wait');
   const canceled = await client.cancelTask({ id, metadata: { [SIGNING_EXTENSION]: { signatures: ['x'] } } });
   await verifySigned({ task: canceled }, trust());
   await verifySigned({ task: await client.getTask(id) }, trust());

@@ -14,7 +14,7 @@ const agent = executor(async (context, events) => {
       .join(),
   );
 });
-const said = (answer: Parameters<typeof taskOf>[0]) => taskOf(answer).status.message?.parts;
+const statusParts = (answer: Parameters<typeof taskOf>[0]) => taskOf(answer).status.message?.parts;
 
 let stop: (() => void) | undefined;
 afterEach(() => stop?.());
@@ -41,7 +41,7 @@ describe('a key set at a url', () => {
     const keys = await keyServer(() => ({ keys: [world.caller.shown] }));
     const trust = [{ id: 'shop', jwksUrl: keys.url }];
     const { url } = await world.listen(agent, { trust, allow: ['127.0.0.1'] });
-    expect(said(await (await world.client(url)).sendMessage('x'))).toEqual([{ text: 'shop/caller-1' }]);
+    expect(statusParts(await (await world.client(url)).sendMessage('x'))).toEqual([{ text: 'shop/caller-1' }]);
     expect(keys.reads()).toBe(1);
     const stranger = await world.client(url, { keys: [(await keyPair('unknown')).own] });
     for (let at = 0; at < 5; at += 1)
@@ -69,7 +69,7 @@ describe('a key set at a url', () => {
       { id: 'shop', keys: { keys: [world.caller.shown] } },
     ];
     const { url } = await world.listen(agent, { trust, allow: ['127.0.0.1'] });
-    expect(said(await (await world.client(url)).sendMessage('x'))).toEqual([{ text: 'shop/caller-1' }]);
+    expect(statusParts(await (await world.client(url)).sendMessage('x'))).toEqual([{ text: 'shop/caller-1' }]);
   });
 });
 
@@ -82,7 +82,7 @@ it('a peer signs for its own user only', async () => {
   const trust = [{ id: 'ada', keys: [world.caller.shown], user: 'bearer|ada' }];
   const { url } = await world.listen(agent, { trust }, { authenticator });
   const as = (token: string) => world.client(url, {}, { credentials: bearerToken(token) });
-  expect(said(await (await as('token-of-ada')).sendMessage('x'))).toEqual([{ text: 'ada/caller-1' }]);
+  expect(statusParts(await (await as('token-of-ada')).sendMessage('x'))).toEqual([{ text: 'ada/caller-1' }]);
   const thrown: unknown = await (await as('token-of-eve')).sendMessage('x').catch((error: unknown) => error);
   expect((thrown as A2AError).details.violations?.[0]?.description).toBe(
     'is by a signer that does not sign for this caller',
@@ -96,9 +96,9 @@ it('an agent without signing has no verified signers, whatever its caller writes
     [Symbol.asyncDispose]: () => server.close(),
   });
   const metadata = { 'urn:parley-a2a:extension:message-signing:v1': { signers: [{ id: 'shop', kid: 'caller-1' }] } };
-  expect(said(await (await connect(server)).sendMessage({ message: { parts: [{ text: 'x' }], metadata } }))).toEqual([
-    { text: '' },
-  ]);
+  expect(
+    statusParts(await (await connect(server)).sendMessage({ message: { parts: [{ text: 'x' }], metadata } })),
+  ).toEqual([{ text: '' }]);
 });
 
 describe('options', () => {

@@ -6,7 +6,7 @@ import { grpcBinding } from 'parley-a2a-grpc';
 import { SIGNING_EXTENSION, verifySigned } from 'parley-a2a-signing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
-import { changing } from './wire.js';
+import { changeMessages } from './wire.js';
 import { WIRES } from './wires.js';
 import { AUDIENCE, executor, SignedWorld, taskOf } from './world.js';
 
@@ -98,14 +98,14 @@ describe.each(WIRES)('by %s', (name, options) => {
   });
 
   it('labels that a proxy adds, changes or repeats in metadata are refused', async () => {
-    const carried = (value: object) => ({ metadata: { [SIGNING_EXTENSION]: value } });
+    const signingMetadata = (value: object) => ({ metadata: { [SIGNING_EXTENSION]: value } });
     const changes: readonly ((part: Part) => Part)[] = [
-      (part) => ({ ...part, ...carried({ filename: 'b' }) }) as Part,
-      (part) => ({ ...part, ...carried({ mediaType: 'text/html' }) }) as Part,
+      (part) => ({ ...part, ...signingMetadata({ filename: 'b' }) }) as Part,
+      (part) => ({ ...part, ...signingMetadata({ mediaType: 'text/html' }) }) as Part,
       ...(options.version === '1.0' ? [(part: Part): Part => ({ ...part, mediaType: 'text/html' })] : []),
     ];
     for (const change of changes) {
-      const proxy = changing((message) => ({ ...message, parts: message.parts.map(change) }));
+      const proxy = changeMessages((message) => ({ ...message, parts: message.parts.map(change) }));
       const client = await world.client(target(), {}, { ...options, interceptors: [proxy] });
       await expect(client.sendMessage('plain')).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
       client.close();

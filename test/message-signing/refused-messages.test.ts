@@ -1,7 +1,7 @@
 import type { Message } from 'parley-a2a';
 import { SIGNING_EXTENSION } from 'parley-a2a-signing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { changing, headerOf, signaturesOf, signedAgain, withSignatures } from './wire.js';
+import { changeMessages, headerOf, signaturesOf, signedAgain, withSignatures } from './wire.js';
 import { AUDIENCE, executor, keyPair, SignedWorld, taskOf } from './world.js';
 
 let world: SignedWorld;
@@ -32,13 +32,13 @@ const ORDER = {
   parts: [{ text: 'buy 1 apple' }, { data: { price: 1.5, list: [] } }],
   metadata: { other: { deep: [1, null] } },
 };
-const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+const encodeBase64Url = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 const now = () => Math.floor(Date.now() / 1_000);
 
 /** Sends an order whose signed message is changed on its way. */
 async function refusal(change: (message: Message) => Message | Promise<Message>, given: object = ORDER) {
   const before = ran;
-  const client = await world.client(url, {}, { interceptors: [changing(change)] });
+  const client = await world.client(url, {}, { interceptors: [changeMessages(change)] });
   const error = await client.sendMessage({ message: given as Message }).then(
     () => undefined,
     (thrown: unknown) =>
@@ -53,8 +53,9 @@ const place = `message.metadata[${JSON.stringify(SIGNING_EXTENSION)}]`;
 const NOT_OVER = 'is not over this content, or not by this key';
 
 /** The header of a signed message with other members, signed by the trusted key. */
-const resigned = (change: (header: Record<string, unknown>) => Record<string, unknown>) => (message: Message) =>
-  signedAgain(message, world.caller.own, change(headerOf(message)));
+const signChangedHeader =
+  (change: (header: Record<string, unknown>) => Record<string, unknown>) => (message: Message) =>
+    signedAgain(message, world.caller.own, change(headerOf(message)));
 
 describe('a message is refused before the agent runs, with the field', () => {
   it.each<[string, string, (message: Message) => Message | Promise<Message>]>([
@@ -80,35 +81,43 @@ describe('a message is refused before the agent runs, with the field', () => {
     ],
     ['it was put into a task', 'is over a message with other ids (contextId, taskId)', (m) => ({ ...m, taskId: 't' })],
     ['the signature is by another key of that name', NOT_OVER, (m) => signedAgain(m, stranger.own, headerOf(m))],
-    ['it is for another audience', 'is for another audience (aud)', resigned((h) => ({ ...h, aud: `${AUDIENCE}/x` }))],
-    ['it names no audience', 'is for another audience (aud)', resigned(({ aud: _, ...h }) => h)],
-    ['it has expired', 'has expired', resigned((h) => ({ ...h, exp: now() - 61 }))],
-    ['it is too old', 'has expired', resigned((h) => ({ ...h, iat: now() - 361, exp: now() + 9_999 }))],
-    ['it is from the future', 'is from the future (iat)', resigned((h) => ({ ...h, iat: now() + 90 }))],
-    ['it never ends', 'has no time at which it ends (exp)', resigned(({ exp: _, ...h }) => h)],
-    ['it has no time', 'its iat must be a time in seconds', resigned(({ iat: _, ...h }) => h)],
+    [
+      'it is for another audience',
+      'is for another audience (aud)',
+      signChangedHeader((h) => ({ ...h, aud: `${AUDIENCE}/x` })),
+    ],
+    ['it names no audience', 'is for another audience (aud)', signChangedHeader(({ aud: _, ...h }) => h)],
+    ['it has expired', 'has expired', signChangedHeader((h) => ({ ...h, exp: now() - 61 }))],
+    ['it is too old', 'has expired', signChangedHeader((h) => ({ ...h, iat: now() - 361, exp: now() + 9_999 }))],
+    ['it is from the future', 'is from the future (iat)', signChangedHeader((h) => ({ ...h, iat: now() + 90 }))],
+    ['it never ends', 'has no time at which it ends (exp)', signChangedHeader(({ exp: _, ...h }) => h)],
+    ['it has no time', 'its iat must be a time in seconds', signChangedHeader(({ iat: _, ...h }) => h)],
     [
       'it is an answer',
       'is over an answer, not over a message to an agent',
-      resigned((h) => ({ ...h, iss: AUDIENCE })),
+      signChangedHeader((h) => ({ ...h, iss: AUDIENCE })),
     ],
     [
       'its type is that of an artifact',
       'its typ must be a2a-message+jws',
-      resigned((h) => ({ ...h, typ: 'a2a-artifact+jws' })),
+      signChangedHeader((h) => ({ ...h, typ: 'a2a-artifact+jws' })),
     ],
-    ['it has no type', 'its typ must be a2a-message+jws', resigned(({ typ: _, ...h }) => h)],
-    ['it names no key', 'its header must name a key (kid)', resigned(({ kid: _, ...h }) => h)],
+    ['it has no type', 'its typ must be a2a-message+jws', signChangedHeader(({ typ: _, ...h }) => h)],
+    ['it names no key', 'its header must name a key (kid)', signChangedHeader(({ kid: _, ...h }) => h)],
     [
       'a member is critical',
       'its header must have no member "urgent"',
-      resigned((h) => ({ ...h, urgent: 1, crit: ['urgent'] })),
+      signChangedHeader((h) => ({ ...h, urgent: 1, crit: ['urgent'] })),
     ],
-    ['its payload is not encoded', 'its header must have no member "b64"', resigned((h) => ({ ...h, b64: true }))],
+    [
+      'its payload is not encoded',
+      'its header must have no member "b64"',
+      signChangedHeader((h) => ({ ...h, b64: true })),
+    ],
     [
       'its algorithm is none',
       'its algorithm is not accepted',
-      (m) => withSignatures(m, [{ protected: encoded({ ...headerOf(m), alg: 'none' }), signature: '' }]),
+      (m) => withSignatures(m, [{ protected: encodeBase64Url({ ...headerOf(m), alg: 'none' }), signature: '' }]),
     ],
     [
       'its algorithm is HMAC with the public key',
@@ -120,7 +129,9 @@ describe('a message is refused before the agent runs, with the field', () => {
       'its algorithm was changed to one of another kind of key',
       'has no signature by a trusted key',
       (m) =>
-        withSignatures(m, [{ ...signaturesOf(m).signatures[0], protected: encoded({ ...headerOf(m), alg: 'RS256' }) }]),
+        withSignatures(m, [
+          { ...signaturesOf(m).signatures[0], protected: encodeBase64Url({ ...headerOf(m), alg: 'RS256' }) },
+        ]),
     ],
     [
       'its header has a member twice',
@@ -140,7 +151,7 @@ describe('a message is refused before the agent runs, with the field', () => {
     [
       'it has a payload of its own',
       'must have no member "payload"',
-      (m) => withSignatures(m, [{ ...signaturesOf(m).signatures[0], payload: encoded(ORDER) }]),
+      (m) => withSignatures(m, [{ ...signaturesOf(m).signatures[0], payload: encodeBase64Url(ORDER) }]),
     ],
     [
       'a signature is too long',
@@ -187,7 +198,7 @@ describe('a message is refused before the agent runs, with the field', () => {
       {},
       {
         interceptors: [
-          changing((m) => {
+          changeMessages((m) => {
             first = m;
             return m;
           }),

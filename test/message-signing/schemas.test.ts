@@ -27,7 +27,7 @@ const agent = executor(async (context, events) => {
   await events.complete('done');
 });
 
-const served = async (onMismatch: 'refuse' | 'strip', required = true) => {
+const serveAgent = async (onMismatch: 'refuse' | 'strip', required = true) => {
   const schemas = agentSchemas({
     input: ORDER,
     output: ANSWER,
@@ -45,26 +45,26 @@ afterAll(() => world[Symbol.asyncDispose]());
 
 const clientOf = (url: string) =>
   world.client(url, { encryption: { to: { keys: [agentKey.shown] }, keys: [ownKey.own], required: true } });
-const sent = (part: object, metadata?: object) =>
+const sendParams = (part: object, metadata?: object) =>
   ({ message: { parts: [part as Part], ...(metadata && { metadata }) } }) as never;
 
 describe('an agent with schemas', () => {
   it('gets encrypted data that fit, and its own are checked before they are encrypted', async () => {
-    const { url } = await served('refuse');
+    const { url } = await serveAgent('refuse');
     const client = await clientOf(url);
-    const task = taskOf(await client.sendMessage(sent({ data: { apples: 3 } })));
+    const task = taskOf(await client.sendMessage(sendParams({ data: { apples: 3 } })));
     expect(task.artifacts?.[0]?.parts).toEqual([{ data: { price: 6 } }]);
     await verifySigned(
       { task: await (await world.client(url, {}, { extensions: [ENCRYPTION_EXTENSION] })).getTask(task.id) },
       { audience: AUDIENCE, agent: { keys: [world.agent.shown] } },
     );
-    const failed = taskOf(await client.sendMessage(sent({ data: { apples: 10 } })));
+    const failed = taskOf(await client.sendMessage(sendParams({ data: { apples: 10 } })));
     expect([failed.status.state, failed.artifacts]).toEqual(['TASK_STATE_FAILED', undefined]);
     expect(failed.status.message?.parts).toEqual([{ text: 'The agent gave an invalid response.' }]);
   });
 
   it('refuses encrypted data that do not fit, with the field, before it runs', async () => {
-    const { url } = await served('refuse');
+    const { url } = await serveAgent('refuse');
     const client = await clientOf(url);
     const before = ran;
     for (const [part, field] of [
@@ -72,7 +72,7 @@ describe('an agent with schemas', () => {
       [{ data: {} }, 'message.parts[0].data'],
       [{ data: { apples: 1 }, metadata: { [NOTE]: 5 } }, `message.parts[0].metadata[${JSON.stringify(NOTE)}]`],
     ] as const) {
-      const refused = client.sendMessage(sent(part));
+      const refused = client.sendMessage(sendParams(part));
       await expect(refused).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
       const error = (await refused.catch((thrown: unknown) => thrown)) as {
         details: { violations: readonly { field: string }[] };
@@ -83,13 +83,15 @@ describe('an agent with schemas', () => {
   });
 
   it('strips metadata of the message, but refuses those of an encrypted part, which it cannot change', async () => {
-    const { url } = await served('strip');
+    const { url } = await serveAgent('strip');
     const client = await clientOf(url);
-    const task = taskOf(await client.sendMessage(sent({ data: { apples: 3 } }, { [NOTE]: 5 })));
+    const task = taskOf(await client.sendMessage(sendParams({ data: { apples: 3 } }, { [NOTE]: 5 })));
     expect(task.status.state).toBe('TASK_STATE_COMPLETED');
     expect(task.history?.[0]?.metadata).not.toHaveProperty([NOTE]);
     expect(task.history?.[0]?.parts).toEqual([{ data: { apples: 3 } }]);
-    await expect(client.sendMessage(sent({ data: { apples: 3 }, metadata: { [NOTE]: 5 } }))).rejects.toMatchObject({
+    await expect(
+      client.sendMessage(sendParams({ data: { apples: 3 }, metadata: { [NOTE]: 5 } })),
+    ).rejects.toMatchObject({
       details: {
         violations: [{ field: 'message.parts[0].metadata', description: expect.stringContaining('encrypted') }],
       },
@@ -106,7 +108,7 @@ describe('an agent with schemas', () => {
       run: (_, { ask }) => ask?.({ message: 'Nights?', schema: nights }) as never,
     }),
   ];
-  const asking = (name: string) =>
+  const callTool = (name: string) =>
     toolAgent(new ToolRegistry(tools), async (run, { events }) => {
       await run.call(name, {});
       await events.artifact({ data: { price: 1 } });
@@ -121,9 +123,9 @@ describe('an agent with schemas', () => {
     for (const required of [true, false]) {
       const schemas = agentSchemas({ input: ORDER, output: ANSWER });
       const encryption = { keys: [agentKey.own], required };
-      const { url } = await world.listen(asking(name), { encryption }, { schemas, storage });
+      const { url } = await world.listen(callTool(name), { encryption }, { schemas, storage });
       const client = await clientOf(url);
-      const asked = taskOf(await client.sendMessage(sent({ text: 'Go' })));
+      const asked = taskOf(await client.sendMessage(sendParams({ text: 'Go' })));
       expect(asked.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
       const done = taskOf(await client.sendMessage({ message: answer(asked) }));
       expect([done.status.state, done.artifacts?.at(-1)?.parts]).toEqual([
@@ -135,12 +137,12 @@ describe('an agent with schemas', () => {
 
   it('refuses encrypted parts in the form of an answer to no question, or in another form', async () => {
     const schemas = agentSchemas({ input: ORDER, output: ANSWER });
-    const { url } = await world.listen(asking('pay'), { encryption: { keys: [agentKey.own] } }, { schemas, storage });
+    const { url } = await world.listen(callTool('pay'), { encryption: { keys: [agentKey.own] } }, { schemas, storage });
     const client = await clientOf(url);
     const decision = { toolApproval: { callId: '1.1', decision: 'approve' } };
     const refused = { code: 'INVALID_PARAMS', message: expect.stringContaining('message.parts[') };
-    await expect(client.sendMessage(sent({ data: decision }))).rejects.toMatchObject(refused);
-    const { id: taskId } = taskOf(await client.sendMessage(sent({ text: 'Go' })));
+    await expect(client.sendMessage(sendParams({ data: decision }))).rejects.toMatchObject(refused);
+    const { id: taskId } = taskOf(await client.sendMessage(sendParams({ text: 'Go' })));
     for (const data of [
       { ...decision, evil: 1 },
       { toolApproval: { ...decision.toolApproval, callId: '9.9' } },

@@ -9,17 +9,19 @@ export interface Signatures {
 }
 
 /** An interceptor that changes messages on their way to the agent. */
-export function changing(change: (message: Message) => Message | Promise<Message>): Interceptor<ClientCallContext> {
+export function changeMessages(
+  change: (message: Message) => Message | Promise<Message>,
+): Interceptor<ClientCallContext> {
   return (call, next) => {
     const { request } = call;
     if (!('message' in request)) return next(call);
-    const changed = async () => {
+    const changeCall = async () => {
       const message = await change(request.message as Message);
       return { ...call, request: { ...request, message } } as typeof call;
     };
-    if (call.operation === 'sendMessage') return changed().then(next as never) as never;
+    if (call.operation === 'sendMessage') return changeCall().then(next as never) as never;
     return (async function* () {
-      yield* next(await changed()) as AsyncIterable<StreamResponse>;
+      yield* next(await changeCall()) as AsyncIterable<StreamResponse>;
     })();
   };
 }
@@ -60,7 +62,7 @@ export function headerOf(message: Message): Record<string, unknown> {
 /** The text that signatures of a plain message are over, as the document of the extension tells it. */
 export function textOf({ metadata, ...message }: Message): string {
   const { [SIGNING_EXTENSION]: _, ...rest } = metadata ?? {};
-  return sorted({ ...message, ...(Object.keys(rest).length > 0 && { metadata: rest }) });
+  return sortedJson({ ...message, ...(Object.keys(rest).length > 0 && { metadata: rest }) });
 }
 
 /** Signs the message again, with another header. */
@@ -78,9 +80,9 @@ export async function signedAgain(
 }
 
 /** JSON with sorted members. */
-function sorted(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(sorted).join()}]`;
+function sortedJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(sortedJson).join()}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const members = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
-  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${sorted(member)}`).join()}}`;
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${sortedJson(member)}`).join()}}`;
 }

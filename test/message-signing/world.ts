@@ -101,10 +101,10 @@ export class SignedWorld implements AsyncDisposable {
     options: ConnectOptions = {},
   ): Promise<Client> {
     const { interceptors = [], ...rest } = options;
-    return connect(target, { ...rest, interceptors: [await this.signing(signing), ...interceptors] });
+    return connect(target, { ...rest, interceptors: [await this.signCalls(signing), ...interceptors] });
   }
 
-  signing(options: Partial<SignedCallsOptions> = {}): ReturnType<typeof signedCalls> {
+  signCalls(options: Partial<SignedCallsOptions> = {}): ReturnType<typeof signedCalls> {
     return signedCalls({
       audience: AUDIENCE,
       keys: [this.caller.own],

@@ -21,13 +21,13 @@ describe('an agent that takes its process with it', () => {
     folder.remove();
   });
 
-  async function restarted(): Promise<string> {
+  async function restartServer(): Promise<string> {
     await server.exited;
     server = await ServerProcess.start(folder.url);
     return server.address;
   }
 
-  async function settled(caller: Caller, id: string): Promise<[string, string]> {
+  async function waitUntilSettled(caller: Caller, id: string): Promise<[string, string]> {
     for (;;) {
       const task = await caller.task(id);
       if (!/WORKING|SUBMITTED/.test(stateOf(task))) return [stateOf(task), saysOf(task)];
@@ -42,9 +42,9 @@ describe('an agent that takes its process with it', () => {
     await new Caller(await server.address, agent).send(text).catch(() => {});
     for (let deaths = 1; ; deaths += 1) {
       try {
-        const caller = new Caller(await restarted(), agent);
+        const caller = new Caller(await restartServer(), agent);
         const [id = ''] = await caller.begunWith(text);
-        return { deaths, end: await settled(caller, id), task: await caller.task(id) };
+        return { deaths, end: await waitUntilSettled(caller, id), task: await caller.task(id) };
       } catch (error) {
         if (deaths > 5) throw error;
       }
@@ -72,7 +72,7 @@ describe('an agent that takes its process with it', () => {
         () => 'cut off',
       );
 
-      const next = await restarted();
+      const next = await restartServer();
       expect(await deadly).toBe('cut off');
       const [bad2, again2, good2] = ['bad', 'again', 'good'].map((agent) => new Caller(next, agent)) as [
         Caller,
@@ -81,14 +81,14 @@ describe('an agent that takes its process with it', () => {
       ];
       expect(await good2.task(done.id)).toEqual(done);
       expect(await bad2.task(asks.id)).toEqual(asks);
-      expect(await settled(bad2, hangs.id)).toEqual(['FAILED', CANNOT_RESUME]);
+      expect(await waitUntilSettled(bad2, hangs.id)).toEqual(['FAILED', CANNOT_RESUME]);
       const [killer = ''] = await bad2.begunWith(name);
-      expect(await settled(bad2, killer)).toEqual(['FAILED', CANNOT_RESUME]);
+      expect(await waitUntilSettled(bad2, killer)).toEqual(['FAILED', CANNOT_RESUME]);
       expect((await bad2.task(killer)).artifacts).toEqual([{ artifactId: 'a1', parts: [{ text: 'attempt 1' }] }]);
       // The second attempt asked for input, and the waiting message was the answer.
-      const answered = async () => saysOf(await again2.task(resumes.id));
-      await expect.poll(answered, { timeout: 15_000 }).toBe('answered');
-      expect(await settled(again2, resumes.id)).toEqual(['COMPLETED', 'answered']);
+      const readAnswer = async () => saysOf(await again2.task(resumes.id));
+      await expect.poll(readAnswer, { timeout: 15_000 }).toBe('answered');
+      expect(await waitUntilSettled(again2, resumes.id)).toEqual(['COMPLETED', 'answered']);
       expect(stateOf(await good2.send('more'))).toBe('COMPLETED');
     },
   );
@@ -119,7 +119,7 @@ describe('an agent that takes its process with it', () => {
     for (const [agent, text] of [...texts.map((text) => ['again', text]), ['slow-again', 'takes its time']]) {
       const caller = new Caller(await server.address, agent ?? '');
       const [id = ''] = await caller.begunWith(text ?? '');
-      expect((await settled(caller, id))[0]).toBe('COMPLETED');
+      expect((await waitUntilSettled(caller, id))[0]).toBe('COMPLETED');
     }
   });
 
@@ -144,10 +144,10 @@ describe('an agent that takes its process with it', () => {
     const name = 'throws in a timer, where the process decides';
     await new Caller(await server.address, 'bad').send(name).catch(() => {});
     const dead = server;
-    const caller = new Caller(await restarted(), 'bad');
+    const caller = new Caller(await restartServer(), 'bad');
     expect((await dead.exited).code).toBe(1);
     expect(dead.stderr).toContain('nobody caught this');
     const [id = ''] = await caller.begunWith(name);
-    expect(await settled(caller, id)).toEqual(['FAILED', CANNOT_RESUME]);
+    expect(await waitUntilSettled(caller, id)).toEqual(['FAILED', CANNOT_RESUME]);
   });
 });

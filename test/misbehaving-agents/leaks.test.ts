@@ -30,9 +30,9 @@ it('nothing of a task stays when an agent has misbehaved: no memory, no listener
     const before = await server.footprint();
     for (let turn = 0; turn < ROUNDS; turn += 1) await round();
 
-    const grown = async () => ((await server.footprint()).heapUsed - before.heapUsed) / (ROUNDS * names.length);
+    const measureGrowth = async () => ((await server.footprint()).heapUsed - before.heapUsed) / (ROUNDS * names.length);
     // Agents that do not return are let go of after the grace.
-    await expect.poll(grown, { timeout: 15_000, interval: 100 }).toBeLessThan(BYTES_PER_TASK);
+    await expect.poll(measureGrowth, { timeout: 15_000, interval: 100 }).toBeLessThan(BYTES_PER_TASK);
     const timers = async () => (await server.footprint()).timers;
     await expect.poll(timers, { timeout: 15_000, interval: 100 }).toBeLessThanOrEqual(before.timers);
     expect((await server.footprint()).listeners).toBe(before.listeners);
@@ -45,16 +45,16 @@ it('of what an agent has produced nothing stays in memory, although it never ret
   const server = await ServerProcess.start(folder.url);
   try {
     const caller = new Caller(await server.address, 'bad');
-    const stuck = async () => {
+    const startStuck = async () => {
       const { id } = await caller.start('has produced much and never settles');
       await expect.poll(async () => (await caller.task(id)).artifacts?.length, { timeout: 15_000 }).toBe(1);
       await caller.cancel(id);
     };
-    await stuck();
+    await startStuck();
     const before = await server.footprint();
-    await Promise.all(Array.from({ length: 20 }, stuck));
-    const grown = async () => (await server.footprint()).heapUsed - before.heapUsed;
-    await expect.poll(grown, { timeout: 15_000, interval: 100 }).toBeLessThan(5_000_000);
+    await Promise.all(Array.from({ length: 20 }, startStuck));
+    const measureGrowth = async () => (await server.footprint()).heapUsed - before.heapUsed;
+    await expect.poll(measureGrowth, { timeout: 15_000, interval: 100 }).toBeLessThan(5_000_000);
   } finally {
     await server.kill();
   }

@@ -44,11 +44,11 @@ describe.each([
     for (const id of [answered.id, taskId]) {
       const task = await caller.task(id);
       expect([stateOf(task), saysOf(task)]).toEqual([state, says]);
-      await expect.poll(() => logged(id), { timeout: 10_000, interval: 5 }).toBe(lines);
+      await expect.poll(() => countLogs(id), { timeout: 10_000, interval: 5 }).toBe(lines);
     }
   }
 
-  const logged = (id: string) => server.logs.filter(({ fields }) => fields.taskId === id).length;
+  const countLogs = (id: string) => server.logs.filter(({ fields }) => fields.taskId === id).length;
 
   it.each(Object.entries(garbage))('%s', (name, misbehaviour) => suffers(name, misbehaviour));
   it.each(Object.entries(failures))('%s', (name, misbehaviour) => suffers(name, misbehaviour));

@@ -37,15 +37,15 @@ export interface Printed {
 export async function printedBy(run: () => unknown): Promise<Printed> {
   try {
     const log = await run();
-    return { text: shown(typeof log === 'string' ? log : 'nothing'), place: undefined };
+    return { text: hidePorts(typeof log === 'string' ? log : 'nothing'), place: undefined };
   } catch (error) {
     const { name, message, stack = '' } = error as Error;
     const place = stack.split('\n').find((line) => line.startsWith('    at '));
-    return { text: shown(`${name}: ${message}`), place };
+    return { text: hidePorts(`${name}: ${message}`), place };
   }
 }
 
-function shown(text: string): string {
+function hidePorts(text: string): string {
   return text.replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:PORT');
 }
 

@@ -38,7 +38,7 @@ const operationsOf = ({ paths }: OpenApiDocument) =>
 
 describe('the operator API', () => {
   const token = 'token-of-a-launch-0123456789-0123456789';
-  const operated = () => {
+  const createOperatedHost = () => {
     const options = { agents, openapi: true, operator: operatorApi({ token }) };
     return createA2AHost({
       ...options,
@@ -47,7 +47,7 @@ describe('the operator API', () => {
   };
 
   it.each(['/openapi.json', '/openapi-3.0.json'])('is in %s, with both kinds of credentials', async (path) => {
-    const document = await read(path, operated());
+    const document = await read(path, createOperatedHost());
     expect(await new Validator().validate({ ...document })).toMatchObject({ valid: true });
     const found = operationsOf(document).filter((one) => one.path.startsWith('/operator/'));
     expect(found.map(({ path, method }) => `${method} ${path.slice('/operator/v1/'.length)}`).sort()).toEqual(
@@ -63,7 +63,7 @@ describe('the operator API', () => {
   });
 
   it('answers what it says', async () => {
-    const server = operated();
+    const server = createOperatedHost();
     const headers = { 'operator-token': token };
     await server.tasksOf('/', { owner: 'ada' }).create({ id: 't1', status: { state: 'TASK_STATE_WORKING' } });
     const { paths, components } = await read('/openapi.json', server);
@@ -195,12 +195,12 @@ describe('the description of an agent', () => {
       (one) => one.path.startsWith(`${below}/`) && !one.path.includes('.well-known'),
     );
     // Two routes of one path may name its parameters differently; a document has one name for both.
-    const unnamed = (route: string) => route.replaceAll(/\{\w+\}/g, '{}');
-    expect(described.map((one) => unnamed(`${one.method} ${one.path}`)).sort()).toEqual(
-      routes.map((route) => unnamed(`${route.method.toLowerCase()} ${below}/${route.path.join('/')}`)).sort(),
+    const dropNames = (route: string) => route.replaceAll(/\{\w+\}/g, '{}');
+    expect(described.map((one) => dropNames(`${one.method} ${one.path}`)).sort()).toEqual(
+      routes.map((route) => dropNames(`${route.method.toLowerCase()} ${below}/${route.path.join('/')}`)).sort(),
     );
     expect(new Set(described.map(({ path }) => path)).size).toBe(
-      new Set(described.map((one) => unnamed(one.path))).size,
+      new Set(described.map((one) => dropNames(one.path))).size,
     );
     const body = document.paths[jsonRpc]?.post?.requestBody?.content['application/json']?.schema as unknown as {
       readonly discriminator: { readonly mapping: object };

@@ -30,7 +30,7 @@ afterEach(async () => {
   for (const host of hosts.splice(0)) await host.close({ graceMs: 100 });
 });
 
-async function served(options: Partial<A2AHostOptions> = {}): Promise<{ host: A2AHost; url: string }> {
+async function serveHost(options: Partial<A2AHostOptions> = {}): Promise<{ host: A2AHost; url: string }> {
   const agents = { '/one': { agent: (prompt: string) => prompt }, '/two': { agent: (prompt: string) => prompt } };
   const host = createA2AHost({ agents, authenticator, operator: operatorApi(), logger: silentLogger, ...options });
   hosts.push(host);
@@ -74,7 +74,7 @@ describe('the access to the operator API', () => {
     ['a user without permissions', KEYS.ada],
     ['a user with another permission', KEYS.bob],
   ])('is refused to %s', async (_, key) => {
-    const { url } = await served();
+    const { url } = await serveHost();
     for (const path of ['/status', '/counts', '/tasks', '/tasks/x?agent=/one', '/deliveries']) {
       const { status, body } = await ask(url, path, { key });
       expect([status, body.error.status]).toEqual([403, 'PERMISSION_DENIED']);
@@ -84,7 +84,7 @@ describe('the access to the operator API', () => {
   });
 
   it('has a token for this machine, in no way for a proxy, another host or another token', async () => {
-    const { url } = await served({ operator: operatorApi({ token: TOKEN }), authenticator: undefined as never });
+    const { url } = await serveHost({ operator: operatorApi({ token: TOKEN }), authenticator: undefined as never });
     const status = (headers: Record<string, string>) =>
       fetch(`${url}/operator/v1/status`, { headers }).then((answer) => answer.status);
     expect(await status({ 'operator-token': TOKEN })).toBe(200);
@@ -101,12 +101,12 @@ describe('the access to the operator API', () => {
   });
 
   it('is off by default', async () => {
-    const { url } = await served({ operator: undefined as never });
+    const { url } = await serveHost({ operator: undefined as never });
     expect((await ask(url, '/status')).status).toBe(404);
   });
 
   it('is not given to pages of other origins that CORS lets call agents', async () => {
-    const { url } = await served({ cors: ['https://page.example'] });
+    const { url } = await serveHost({ cors: ['https://page.example'] });
     const { headers } = await ask(url, '/tasks', { headers: { origin: 'https://page.example' } });
     expect(headers.get('access-control-allow-origin')).toBeNull();
     expect(headers.get('cache-control')).toContain('no-store');
@@ -115,7 +115,7 @@ describe('the access to the operator API', () => {
 
 describe('the operator API', () => {
   it('lists the tasks of all owners, page by page and by filters', async () => {
-    const { host, url } = await served();
+    const { host, url } = await serveHost();
     await tasksOfTwoUsers(host);
     const found: string[] = [];
     let cursor = '';
@@ -144,7 +144,7 @@ describe('the operator API', () => {
   });
 
   it('lists open tasks first, the longest silent one at the top, then finished ones, the last one at the top', async () => {
-    const { host, url } = await served();
+    const { host, url } = await serveHost();
     const status = async (id: string, owner: string, state: TaskState) => {
       await host.tasksOf('/two', { owner }).create({ id, status: { state } });
       // Times have milliseconds.
@@ -170,7 +170,7 @@ describe('the operator API', () => {
   });
 
   it('looks at 1,000 tasks for a page, and goes on behind them', async () => {
-    const { host, url } = await served();
+    const { host, url } = await serveHost();
     const [many, few] = [host.tasksOf('/one', { owner: 'ada' }), host.tasksOf('/one', { owner: 'bob' })];
     for (let at = 0; at < 1_100; at += 1) await many.create({ id: `t${at}`, status: { state: 'TASK_STATE_WORKING' } });
     await few.create({ id: 'last', status: { state: 'TASK_STATE_AUTH_REQUIRED' } });
@@ -183,7 +183,7 @@ describe('the operator API', () => {
 
   it('finds an agent by its id and by its path', async () => {
     const agents = { '/one': { id: 'first', agent: (prompt: string) => prompt } };
-    const { host, url } = await served({ agents });
+    const { host, url } = await serveHost({ agents });
     await host.tasksOf('/one', { owner: 'ada' }).create({ id: 't1', status: { state: 'TASK_STATE_WORKING' } });
     for (const agent of ['first', '/one']) {
       expect((await ask(url, `/tasks?agent=${agent}`)).body.tasks).toMatchObject([{ agent: 'first', id: 't1' }]);
@@ -205,7 +205,7 @@ describe('the operator API', () => {
       },
     };
     const records: AuditRecord[] = [];
-    const { url } = await served({ agents, audit: { write: (record) => void records.push(record) } });
+    const { url } = await serveHost({ agents, audit: { write: (record) => void records.push(record) } });
     const client = await connect(`${url}/one`, { credentials: apiKey(KEYS.ada) });
     const answer = client.sendMessage({
       message: { parts: [{ text: 'hi' }] },
@@ -232,7 +232,7 @@ describe('the operator API', () => {
     const folder = mkdtempSync(join(tmpdir(), 'parley-operator-'));
     const audit = await openAuditFile({ path: join(folder, 'audit.jsonl') });
     try {
-      const { url } = await served({ audit });
+      const { url } = await serveHost({ audit });
       const client = await connect(`${url}/one`, { credentials: apiKey(KEYS.ada) });
       for (const text of ['a', 'b']) await client.sendMessage({ message: { parts: [{ text }] } });
       await expect(client.getTask({ id: 'none' })).rejects.toThrow();
@@ -265,7 +265,7 @@ describe('the operator API', () => {
 
   it('tells where audit records would be if there is no file of them', async () => {
     for (const audit of [undefined, { write: () => {} }]) {
-      const { url } = await served({ ...(audit && { audit }) });
+      const { url } = await serveHost({ ...(audit && { audit }) });
       const { status, body } = await ask(url, '/audit');
       expect([status, body.error.status]).toEqual([404, 'NOT_FOUND']);
       expect(body.error.message).toContain('A2A_AUDIT_FILE');
@@ -273,7 +273,7 @@ describe('the operator API', () => {
   });
 
   it('counts them by state', async () => {
-    const { host, url } = await served();
+    const { host, url } = await serveHost();
     await tasksOfTwoUsers(host);
     const { body } = await ask(url, '/counts');
     expect(body).toEqual({ counts: { TASK_STATE_WORKING: 4, TASK_STATE_COMPLETED: 1 } });
@@ -284,7 +284,7 @@ describe('the operator API', () => {
   });
 
   it('shows one task with its records', async () => {
-    const { host, url } = await served();
+    const { host, url } = await serveHost();
     await tasksOfTwoUsers(host);
     const place = `/tasks/${encodeURIComponent('b 2/?')}?agent=/two&owner=apikey|bob`;
     const { body } = await ask(url, `${place}&tenant=acme`);
@@ -300,14 +300,14 @@ describe('the operator API', () => {
   });
 
   it('shows the process on its own storage, and the queue', async () => {
-    const { url } = await served();
+    const { url } = await serveHost();
     const { body } = await ask(url, '/status');
     expect(body).toMatchObject({ waiting: 0, parkedWebhooks: 0, runningTurns: 0, problems: [] });
     expect(body.replicas).toMatchObject([{ agents: ['/one', '/two'], isAlive: true }]);
   });
 
   it('refuses wrong parameters by their names', async () => {
-    const { url } = await served();
+    const { url } = await serveHost();
     for (const [path, field] of [
       ['/tasks?limit=101', 'limit'],
       ['/tasks?limit=-1', 'limit'],
@@ -330,7 +330,7 @@ describe('the operator API', () => {
   it('lists parked webhooks of all owners and replays one, with a record for the audit', async () => {
     await using receiver = await Receiver.open((response) => response.writeHead(410).end());
     const records: AuditRecord[] = [];
-    const { url } = await served({
+    const { url } = await serveHost({
       push: { allow: ['127.0.0.0/8'] },
       audit: { write: (record) => void records.push(record) },
     });
@@ -339,9 +339,9 @@ describe('the operator API', () => {
       message: { parts: [{ text: 'hi' }] },
       configuration: { taskPushNotificationConfig: { id: 'hook', url: receiver.url } },
     });
-    const parked = async () => (await ask(url, '/deliveries')).body.deliveries;
-    await expect.poll(parked).toHaveLength(1);
-    const [listed] = await parked();
+    const listParked = async () => (await ask(url, '/deliveries')).body.deliveries;
+    await expect.poll(listParked).toHaveLength(1);
+    const [listed] = await listParked();
     if (listed === undefined) throw new Error('No webhook is listed');
     const { agent, tenant, owner, taskId, configId, ...facts } = listed;
     expect([agent, tenant, owner, configId]).toEqual(['/one', '', 'apikey|ada', 'hook']);
@@ -357,7 +357,7 @@ describe('the operator API', () => {
     expect((await replay({ ...queue, from: 99 })).status).toBe(400);
     expect(await replay(queue)).toMatchObject({ status: 200, body: { result: 'replayed' } });
     await receiver.has(({ length }) => length > 2);
-    await expect.poll(parked).toEqual([]);
+    await expect.poll(listParked).toEqual([]);
     const acts = records.filter(({ operation }) => operation === 'replayDelivery');
     expect(acts.at(-1)).toMatchObject({ principal: { kind: 'operator' }, code: 'OK', taskId, configId });
     await client.close();

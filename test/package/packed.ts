@@ -94,14 +94,14 @@ function modulesOf(entry: string): string[] {
     for (const [, specifier] of text.matchAll(STATIC_IMPORT)) {
       if (specifier === undefined) continue;
       if (!specifier.startsWith('.')) modules.add(specifier);
-      else walk(declared(join(file, '..', specifier), file));
+      else walk(declarationOf(join(file, '..', specifier), file));
     }
   };
   walk(join(entry));
   return [...modules];
 }
 
-function declared(target: string, from: string): string {
+function declarationOf(target: string, from: string): string {
   if (!from.endsWith('.d.ts')) return target;
   const types = target.replace(/\.js$/, '.d.ts');
   return existsSync(join(installed, types)) ? types : target;

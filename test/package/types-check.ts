@@ -14,7 +14,7 @@ const LAX = { strict: false, exactOptionalPropertyTypes: false };
 const NODE_TYPES = { lib: ['es2023'], types: ['node'], typeRoots: [join(repository, 'node_modules/@types')] };
 const WEB_TYPES = { lib: ['es2023', 'dom'], types: [] };
 
-const everything = (paths: readonly { specifier: string }[]) =>
+const exportEverything = (paths: readonly { specifier: string }[]) =>
   paths.map(({ specifier }, index) => `export * as path${index} from '${specifier}';`).join('\n');
 
 const documentedTypes = (paths: readonly { specifier: string }[]) =>
@@ -25,10 +25,10 @@ const documentedTypes = (paths: readonly { specifier: string }[]) =>
 
 const SOURCES = {
   'agent.mts': readmeAgent(),
-  'everything.mts': everything(peerless),
-  'hostless.mts': everything(hostless),
+  'everything.mts': exportEverything(peerless),
+  'hostless.mts': exportEverything(hostless),
   'documented.mts': documentedTypes(peerless),
-  'with-peers.mts': `${everything(subpaths)}\n${documentedTypes(subpaths)}`,
+  'with-peers.mts': `${exportEverything(subpaths)}\n${documentedTypes(subpaths)}`,
   'wrong.mts': "import { createA2AServer } from 'parley-a2a/node';\ncreateA2AServer({ agent: 1 });\n",
   'named.mts': [
     "import { connect } from 'parley-a2a';",

@@ -24,7 +24,7 @@ globalThis.call = async () => {
 };`;
 
 /** Bundles for a host without Node.js. Modules of Node.js stay external and visible. */
-async function bundled(code: string, options: BuildOptions = {}) {
+async function bundleCode(code: string, options: BuildOptions = {}) {
   const result = await build({
     stdin: { contents: code, resolveDir: suite.project },
     bundle: true,
@@ -59,7 +59,7 @@ function builtinsLoaded(metafile: Metafile): string[] {
 
 describe('without Node.js', () => {
   it.each(hostless)('$specifier loads', async ({ specifier }) => {
-    const { metafile } = await bundled(`export * from '${specifier}';`, {
+    const { metafile } = await bundleCode(`export * from '${specifier}';`, {
       format: 'esm',
       splitting: true,
       external: ['node:*'],
@@ -68,7 +68,7 @@ describe('without Node.js', () => {
   });
 
   it('a module of Node.js would be noticed', async () => {
-    const { metafile } = await bundled("export * from 'parley-a2a/node';", {
+    const { metafile } = await bundleCode("export * from 'parley-a2a/node';", {
       format: 'esm',
       splitting: true,
       external: ['node:*'],
@@ -77,7 +77,7 @@ describe('without Node.js', () => {
   });
 
   it('an agent answers in a world that has the globals of the web alone', async () => {
-    const { text } = await bundled(exchanged, { format: 'iife' });
+    const { text } = await bundleCode(exchanged, { format: 'iife' });
     const web = {
       ...{ AbortController, AbortSignal, Headers, ReadableStream, Request, Response, TextDecoder, TextEncoder, URL },
       ...{
@@ -102,7 +102,7 @@ describe('without Node.js', () => {
 
 describe('in a bundle', () => {
   it('what is not used is not there', async () => {
-    const { text } = await bundled(hostless.map(({ specifier }) => `import '${specifier}';`).join('\n'), {
+    const { text } = await bundleCode(hostless.map(({ specifier }) => `import '${specifier}';`).join('\n'), {
       format: 'esm',
       external: ['node:*'],
     });
@@ -110,7 +110,7 @@ describe('in a bundle', () => {
   });
 
   it('a minimal agent is small', async () => {
-    const { text } = await bundled(exchanged, { format: 'esm', minify: true });
+    const { text } = await bundleCode(exchanged, { format: 'esm', minify: true });
     const gzipped = gzipSync(text).length;
     process.stdout.write(`bundle of a minimal agent: ${text.length} bytes minified, ${gzipped} gzipped\n`);
     // 8 kB of it are the parts of jose that sign. 8.5 kB are tokens, also of called agents, times of turns, traces,

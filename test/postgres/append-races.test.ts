@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
 import { CapturingLogger } from '../../packages/parley/test/engine.js';
 import { PostgresStorage } from '../../packages/postgres/src/postgres-storage.js';
-import { ALICE, acceptance, LEASE, newTask, said, TaskPlay } from '../contract/storage/task-play.js';
+import { ALICE, acceptance, LEASE, newTask, TaskPlay, userMessage } from '../contract/storage/task-play.js';
 import { StorageClock } from '../contract/storage/tested-storage.js';
 import { PostgresServer } from '../support/servers/postgres-server.js';
 
@@ -122,7 +122,7 @@ describe('a message to an idle task', () => {
     await storage.create(ALICE, newTask({ storage, clock: new StorageClock() }, 't3'));
     await other.query('BEGIN');
     await other.query(`UPDATE parley.task SET state = 3, ended = 1, snapshot_seq = seq WHERE id = 't3'`);
-    const accept = storage.accept(acceptance(said('m'), 't3', { claim, idempotency }));
+    const accept = storage.accept(acceptance(userMessage('m'), 't3', { claim, idempotency }));
     await untilBlocked();
     await other.query('COMMIT');
     expect(await accept).toMatchObject({ kind: 'terminal' });

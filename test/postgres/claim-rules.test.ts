@@ -5,7 +5,7 @@ import type { HeldTurn } from '../../packages/parley/src/store/held-turn.js';
 import { claimedBy, isClaimable } from '../../packages/parley/src/store/rules/decide-lease.js';
 import type { Holder } from '../../packages/parley/src/store/rules/task-head.js';
 import type { PostgresStorage } from '../../packages/postgres/src/postgres-storage.js';
-import { ALICE, acceptance, LEASE, newTask, said } from '../contract/storage/task-play.js';
+import { ALICE, acceptance, LEASE, newTask, userMessage } from '../contract/storage/task-play.js';
 import { StorageClock } from '../contract/storage/tested-storage.js';
 import { PostgresServer } from '../support/servers/postgres-server.js';
 import { clockedStorage } from './contract-storage.js';
@@ -24,8 +24,8 @@ beforeAll(async () => {
   storage = await clockedStorage(url, clock);
   admin = new pg.Client({ connectionString: url });
   await admin.connect();
-  await storage.accept(acceptance(said('1'), newTask({ storage, clock }, 't')));
-  for (let turn = 2; turn <= TURNS; turn += 1) await storage.accept(acceptance(said(`${turn}`), 't'));
+  await storage.accept(acceptance(userMessage('1'), newTask({ storage, clock }, 't')));
+  for (let turn = 2; turn <= TURNS; turn += 1) await storage.accept(acceptance(userMessage(`${turn}`), 't'));
   await admin.query('CREATE TABLE kept AS SELECT * FROM parley.execution');
 });
 afterAll(async () => {
@@ -81,7 +81,7 @@ async function put({ epoch, queue, holder }: Head): Promise<void> {
 }
 
 /** Reads epoch and holder of the task. */
-async function stored(): Promise<Pick<Head, 'epoch' | 'holder'>> {
+async function readStored(): Promise<Pick<Head, 'epoch' | 'holder'>> {
   const { rows } = await admin.query(`SELECT t.epoch, e.turn, e.node, e.lease_end FROM parley.task t
     LEFT JOIN parley.execution e ON e.task = t.pk AND e.turn = t.held AND e.epoch = t.epoch`);
   const { epoch, turn, node, lease_end: leaseEnd } = rows[0];
@@ -99,7 +99,7 @@ it.each(['of any task', 'of one task'])('a claim %s takes the turn that the rule
       const { claims } = await storage.claim(request);
       expect(claims.map(({ turn }) => turn)).toEqual(isFree ? [first?.turn] : []);
       const { epoch, holder } = head;
-      expect(await stored()).toEqual(
+      expect(await readStored()).toEqual(
         isFree && first ? claimedBy(head, first.turn, { lease: LEASE, now }) : { epoch, holder },
       );
     }),

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
 import { CapturingLogger } from '../../packages/parley/test/engine.js';
 import { PostgresStorage } from '../../packages/postgres/src/postgres-storage.js';
-import { ALICE, acceptance, newTask, said, TaskPlay } from '../contract/storage/task-play.js';
+import { ALICE, acceptance, newTask, TaskPlay, userMessage } from '../contract/storage/task-play.js';
 import { StorageClock } from '../contract/storage/tested-storage.js';
 import { PostgresServer } from '../support/servers/postgres-server.js';
 
@@ -27,7 +27,7 @@ async function besideAppend(sql: string, pushConfig?: typeof CONFIG) {
     await other.query('SELECT pk FROM parley.task FOR SHARE');
     await other.query(sql);
     const written = play.write([play.chunk('a')]);
-    await waiting(other);
+    await waitForLock(other);
     await other.query('COMMIT');
     await written;
     const claims = await storage.push.claim({
@@ -45,7 +45,7 @@ async function besideAppend(sql: string, pushConfig?: typeof CONFIG) {
 }
 
 /** Resolves when another connection waits for a lock. */
-async function waiting(client: pg.Client): Promise<void> {
+async function waitForLock(client: pg.Client): Promise<void> {
   for (;;) {
     const { rowCount } = await client.query(`SELECT FROM pg_locks WHERE NOT granted`);
     if (rowCount !== 0) return;
@@ -76,8 +76,8 @@ it('a message waits while another process writes its key, and gets the stored ou
     await storage.keys.reserve(ALICE, idempotency, { node: 'a', leaseMs: 0 });
     await other.query('BEGIN');
     await other.query("UPDATE parley.idempotency SET task_id = 't1', turn = 1, node = NULL, lease_end = NULL");
-    const repeated = storage.accept(acceptance(said('m'), newTask(tested, 't2'), { idempotency }));
-    await waiting(other);
+    const repeated = storage.accept(acceptance(userMessage('m'), newTask(tested, 't2'), { idempotency }));
+    await waitForLock(other);
     await other.query('COMMIT');
     expect(await repeated).toMatchObject({ kind: 'repeated', first: { outcome: { taskId: 't1' } } });
     expect(await storage.task(ALICE, 't2')).toBeUndefined();

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
 import { openPostgresStorage } from '../../packages/postgres/src/index.js';
 import { parley, parleyJson } from '../cli/parley.js';
-import { ALICE, acceptance, LEASE, said } from '../contract/storage/task-play.js';
+import { ALICE, acceptance, LEASE, userMessage } from '../contract/storage/task-play.js';
 import { PostgresServer } from '../support/servers/postgres-server.js';
 
 let server: PostgresServer;
@@ -26,9 +26,9 @@ it.each(['', '?partitions=4'])('parley db migrate and db status work on PostgreS
   const status = { state: 'TASK_STATE_SUBMITTED' as const, timestamp: new Date(0).toISOString() };
   const pushConfig = { id: 'hook', url: 'https://example.com/hook' };
   await storage.accept(
-    acceptance(said('m'), { id: 'ends', contextId: 'c', status }, { claim: { ...LEASE, leaseMs: 0 } }),
+    acceptance(userMessage('m'), { id: 'ends', contextId: 'c', status }, { claim: { ...LEASE, leaseMs: 0 } }),
   );
-  await storage.accept(acceptance(said('m'), { id: 'waits', contextId: 'c', status }, { pushConfig }));
+  await storage.accept(acceptance(userMessage('m'), { id: 'waits', contextId: 'c', status }, { pushConfig }));
   await storage.create(ALICE, { id: 'done', contextId: 'c', status: { ...status, state: 'TASK_STATE_COMPLETED' } });
 
   // Servers keep the database in use meanwhile.

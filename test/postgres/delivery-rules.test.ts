@@ -82,7 +82,7 @@ async function put({
 }
 
 /** Reads the queue of the task. */
-async function stored(): Promise<DeliveryHead> {
+async function readStored(): Promise<DeliveryHead> {
   const { rows } = await admin.query('SELECT * FROM parley.push_config');
   const [row] = rows as Record<string, string | number | null>[];
   const number = (name: string) => (row?.[name] === null ? undefined : Number(row?.[name]));
@@ -106,7 +106,7 @@ it('a settlement writes the queue as the rule says', async () => {
       const said = settledDelivery(head, { epoch, outcome: outcome as DeliveryOutcome }, { last: LAST, now });
       const held = { key: { scope: ALICE, id: 't' }, configId: 'hook', epoch };
       expect(await storage.push.settle(held, outcome as DeliveryOutcome)).toBe(said !== undefined);
-      expect(await stored()).toEqual(said ?? head);
+      expect(await readStored()).toEqual(said ?? head);
     }),
     { numRuns: 200 },
   );
@@ -119,7 +119,7 @@ it('a claim takes the queues that the rule allows, and writes them as it says', 
       const isFree = isDeliveryClaimable(head, now);
       const { claims } = await storage.push.claim({ ...LEASE, agents: ['test'], limit: 5, maxBytes: 10_000 });
       expect(claims).toHaveLength(isFree ? 1 : 0);
-      expect(await stored()).toEqual(isFree ? claimedDelivery(head, LEASE, now) : head);
+      expect(await readStored()).toEqual(isFree ? claimedDelivery(head, LEASE, now) : head);
       if (isFree) expect(claims[0]?.records.map(({ seq }) => seq)).toEqual([1, 2, 3, 4].slice(head.position));
     }),
     { numRuns: 100 },
@@ -132,7 +132,7 @@ it('the statement of an append makes queues due as the rule says', async () => {
       await put(head);
       const draft = play.draft([play.chunk('d')], isPlain ? {} : { checkpoint: { at: 1 } });
       expect(await storage.append(draft)).toMatchObject({ kind: 'appended' });
-      expect(await stored()).toEqual(dueDelivery(head, now) ?? head);
+      expect(await readStored()).toEqual(dueDelivery(head, now) ?? head);
       await admin.query('DELETE FROM parley.task_record WHERE seq > $1', [LAST]);
       await admin.query('UPDATE parley.task SET seq = $1', [LAST]);
     }),

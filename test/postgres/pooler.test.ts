@@ -8,7 +8,7 @@ import { deliveriesContract } from '../contract/storage/deliveries.js';
 import { PgbouncerServer } from '../support/servers/pgbouncer-server.js';
 import { PostgresServer } from '../support/servers/postgres-server.js';
 import { clockedStorage } from './contract-storage.js';
-import { said, statesOf, TwoServers } from './two-servers.js';
+import { newMessage, statesOf, TwoServers } from './two-servers.js';
 
 let server: PostgresServer;
 let pooler: PgbouncerServer;
@@ -43,10 +43,10 @@ describe('behind a transaction pooler', () => {
     await using servers = await TwoServers.start([await open(), await open()]);
     const [one, two] = servers.clients;
     if (one === undefined || two === undefined) throw new Error('Two servers have two clients');
-    expect(await one.sendMessage({ message: said('x') })).toMatchObject({
+    expect(await one.sendMessage({ message: newMessage('x') })).toMatchObject({
       task: { status: { state: 'TASK_STATE_COMPLETED' } },
     });
-    const sent = await one.sendMessage({ message: said('wait'), configuration: { returnImmediately: true } });
+    const sent = await one.sendMessage({ message: newMessage('wait'), configuration: { returnImmediately: true } });
     if (sent.task === undefined) throw new Error('The agent answers with a task');
     const stream = two.subscribeToTask(sent.task.id);
     // A subscription that begins after the cancel finds the task ended.

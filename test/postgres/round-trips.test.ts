@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { systemClock } from '../../packages/parley/src/exports/runtime.js';
 import { CapturingLogger } from '../../packages/parley/test/engine.js';
 import { PostgresStorage } from '../../packages/postgres/src/postgres-storage.js';
-import { ALICE, acceptance, newTask, said, TaskPlay } from '../contract/storage/task-play.js';
+import { ALICE, acceptance, newTask, TaskPlay, userMessage } from '../contract/storage/task-play.js';
 import { StorageClock, type Tested } from '../contract/storage/tested-storage.js';
 import { PostgresServer } from '../support/servers/postgres-server.js';
 
@@ -38,21 +38,21 @@ async function statementsOf(call: () => Promise<unknown>): Promise<readonly stri
 
 const idempotency = { key: 'k', digest: 'd', ttlMs: 60_000 };
 const cancel = (id: string) => tested.storage.requestCancel(ALICE, id, { metadata: { why: 1 } });
-const released = (play: TaskPlay) => tested.storage.release({ ...play.held, attempt: 1 }, 'done');
+const releaseTurn = (play: TaskPlay) => tested.storage.release({ ...play.held, attempt: 1 }, 'done');
 
 it.each<readonly [string, readonly string[], () => Promise<() => Promise<unknown>>]>([
   [
     'accept and claim',
     ['create-tasks'],
     async () => () =>
-      tested.storage.accept(acceptance(said('m'), newTask(tested, 't'), { claim: { node: 'n', leaseMs: 1 } })),
+      tested.storage.accept(acceptance(userMessage('m'), newTask(tested, 't'), { claim: { node: 'n', leaseMs: 1 } })),
   ],
   [
     'accept with a new key',
     ['create-tasks'],
     async () => () =>
       tested.storage.accept(
-        acceptance(said('m'), newTask(tested, 't'), { idempotency, claim: { node: 'n', leaseMs: 1 } }),
+        acceptance(userMessage('m'), newTask(tested, 't'), { idempotency, claim: { node: 'n', leaseMs: 1 } }),
       ),
   ],
   [
@@ -60,7 +60,7 @@ it.each<readonly [string, readonly string[], () => Promise<() => Promise<unknown
     ['load-rows', 'change-tasks', 'read-tasks'],
     async () => {
       await tested.storage.create(ALICE, newTask(tested, 't'));
-      return () => tested.storage.accept(acceptance(said('m'), 't', { claim: { node: 'n', leaseMs: 1 } }));
+      return () => tested.storage.accept(acceptance(userMessage('m'), 't', { claim: { node: 'n', leaseMs: 1 } }));
     },
   ],
   [
@@ -68,7 +68,7 @@ it.each<readonly [string, readonly string[], () => Promise<() => Promise<unknown
     ['load-rows', 'BEGIN', 'put-key', 'change-tasks', 'COMMIT'],
     async () => {
       await TaskPlay.begin(tested, 't');
-      return () => tested.storage.accept(acceptance(said('m'), 't', { idempotency }));
+      return () => tested.storage.accept(acceptance(userMessage('m'), 't', { idempotency }));
     },
   ],
   [
@@ -141,7 +141,7 @@ it.each<readonly [string, readonly string[], () => Promise<() => Promise<unknown
     ['append-records'],
     async () => {
       const play = await TaskPlay.begin(tested, 't');
-      return () => released(play);
+      return () => releaseTurn(play);
     },
   ],
   [
@@ -149,8 +149,8 @@ it.each<readonly [string, readonly string[], () => Promise<() => Promise<unknown
     ['change-tasks'],
     async () => {
       const play = await TaskPlay.begin(tested, 't');
-      await tested.storage.accept(acceptance(said('m'), 't'));
-      return () => released(play);
+      await tested.storage.accept(acceptance(userMessage('m'), 't'));
+      return () => releaseTurn(play);
     },
   ],
   [

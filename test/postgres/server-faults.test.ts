@@ -10,7 +10,7 @@ import { openPostgresStorage } from '../../packages/postgres/src/index.js';
 import { ALICE } from '../contract/storage/task-play.js';
 import { BACKENDS } from '../support/backends.js';
 import { PostgresServer } from '../support/servers/postgres-server.js';
-import { said, statesOf, TwoServers } from './two-servers.js';
+import { newMessage, statesOf, TwoServers } from './two-servers.js';
 
 let server: PostgresServer;
 beforeAll(async () => {
@@ -49,8 +49,11 @@ describe('a server in use', () => {
       ]);
       const [one, two] = servers.clients;
       if (one === undefined || two === undefined) throw new Error('Two servers have two clients');
-      const before = await one.sendMessage({ message: said('before') });
-      const waiting = await one.sendMessage({ message: said('wait'), configuration: { returnImmediately: true } });
+      const before = await one.sendMessage({ message: newMessage('before') });
+      const waiting = await one.sendMessage({
+        message: newMessage('wait'),
+        configuration: { returnImmediately: true },
+      });
       if (!(before.task !== undefined && waiting.task !== undefined)) throw new Error('The agent answers with tasks');
       const stream = two.subscribeToTask(waiting.task.id);
       // A subscription that begins after the fault may find the task ended.
@@ -65,7 +68,7 @@ describe('a server in use', () => {
       expect(await until(() => two.getTask({ id: before.task.id }))).toMatchObject({ status: before.task.status });
       servers.open();
       expect((await states).at(-1)).toBe('TASK_STATE_COMPLETED');
-      expect(await one.sendMessage({ message: said('after') })).toMatchObject({
+      expect(await one.sendMessage({ message: newMessage('after') })).toMatchObject({
         task: { status: { state: 'TASK_STATE_COMPLETED' } },
       });
     },
@@ -125,8 +128,8 @@ describe('a failover', () => {
     expect(await until(() => create('after'))).toBe(true);
     // No connection leads to the old primary any more.
     expect((await reads()).map((stored) => stored?.task.id)).toEqual(Array.from({ length: 30 }, () => 'after'));
-    const told = () => logger.lines.map(({ message }) => message).join('\n');
-    await expect.poll(told, { timeout: 30_000 }).toMatch(/wake-ups .* arrive again/);
+    const loggedText = () => logger.lines.map(({ message }) => message).join('\n');
+    await expect.poll(loggedText, { timeout: 30_000 }).toMatch(/wake-ups .* arrive again/);
     await storage.close();
     address.close();
   }, 60_000);

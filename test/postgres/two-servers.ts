@@ -45,7 +45,7 @@ export class TwoServers implements AsyncDisposable {
 }
 
 /** A message with a text. */
-export const said = (text: string) =>
+export const newMessage = (text: string) =>
   ({ messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text }] }) as const;
 
 /** Returns the states in the events of a stream. */

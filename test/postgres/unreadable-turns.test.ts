@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { TaskStorage } from '../../packages/parley/src/store/task-storage.js';
 import { CapturingLogger } from '../../packages/parley/test/engine.js';
 import { openPostgresStorage } from '../../packages/postgres/src/index.js';
-import { acceptance, claimsOf, LEASE, said } from '../contract/storage/task-play.js';
+import { acceptance, claimsOf, LEASE, userMessage } from '../contract/storage/task-play.js';
 import { PostgresServer } from '../support/servers/postgres-server.js';
 
 const NO_JSON = '{"cut';
@@ -17,7 +17,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 
 const waitingTurn = (storage: TaskStorage, id: string) =>
   storage.accept(
-    acceptance(said('m'), {
+    acceptance(userMessage('m'), {
       id,
       contextId: 'c',
       status: { state: 'TASK_STATE_SUBMITTED', timestamp: new Date(0).toISOString() },

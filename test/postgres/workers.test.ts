@@ -14,7 +14,7 @@ describe('parley serve --workers on PostgreSQL', () => {
 });
 
 it('a program whose server has workers starts no storage process on PostgreSQL', { timeout: 60_000 }, async () => {
-  await using counting = await CountingServer.listening(await server.newDatabase());
+  await using counting = await CountingServer.startListening(await server.newDatabase());
   expect(await counting.bothAnswer()).toEqual(new Set(counting.pids.workers));
   expect(counting.pids.storage).toBeUndefined();
   await expectWhole(counting, await counting.count(3), 3);

@@ -16,7 +16,7 @@ const TOKEN = { 'x-a2a-notification-token': 'pl4nted-s3cret-token' };
 const JSON_TYPE = { 'content-type': 'application/a2a+json' };
 
 /** Starts a receiver that records its notifications and refusals. */
-function keeping(options: Partial<PushReceiverOptions> = {}) {
+function createReceiver(options: Partial<PushReceiverOptions> = {}) {
   const notifications: ReceivedNotification[] = [];
   const refusals: string[] = [];
   const receiver = new PushReceiver({
@@ -39,14 +39,14 @@ function keeping(options: Partial<PushReceiverOptions> = {}) {
 
 describe('a notification', () => {
   it('of 1.0 is handed on as its event, and acknowledged', async () => {
-    const { notifications, post } = keeping();
+    const { notifications, post } = createReceiver();
     const answer = await post(statusUpdate(), { 'x-a2a-notification-id': 't1/hook/2' });
     expect([answer.status, await answer.text()]).toEqual([204, '']);
     expect(notifications).toMatchObject([{ id: 't1/hook/2', taskId: 't1', version: '1.0', event: statusUpdate() }]);
   });
 
   it('of 0.3 is handed on as the task in the form of 1.0', async () => {
-    const { notifications, post } = keeping();
+    const { notifications, post } = createReceiver();
     expect((await post(oldTask(), { 'content-type': 'application/json; charset=utf-8' })).status).toBe(204);
     expect(notifications).toMatchObject([
       { taskId: 't1', version: '0.3', event: { task: { id: 't1', status: { state: 'TASK_STATE_COMPLETED' } } } },
@@ -56,7 +56,7 @@ describe('a notification', () => {
   it('is acknowledged only after its handler has succeeded, and handled again if not', async () => {
     const logger = new CapturingLogger();
     let attempts = 0;
-    const { post } = keeping({
+    const { post } = createReceiver({
       logger,
       onNotification: async () => {
         attempts += 1;
@@ -74,7 +74,7 @@ describe('a notification', () => {
   it('that comes again is acknowledged and dropped, also while the first one is still being handled', async () => {
     const begun: string[] = [];
     const gate = Promise.withResolvers<void>();
-    const { post } = keeping({
+    const { post } = createReceiver({
       onNotification: ({ id = '' }) => {
         begun.push(id);
         return gate.promise;
@@ -92,14 +92,14 @@ describe('a notification', () => {
     const ids = new Set<string>();
     const seen = { has: async (id: string) => ids.has(id), add: async (id: string) => void ids.add(id) };
     for (const count of [1, 0]) {
-      const { notifications, post } = keeping({ seen });
+      const { notifications, post } = createReceiver({ seen });
       expect((await post(statusUpdate(), { 'x-a2a-notification-id': 'a' })).status).toBe(204);
       expect(notifications).toHaveLength(count);
     }
   });
 
   it('without an id is handed on each time', async () => {
-    const { notifications, post } = keeping();
+    const { notifications, post } = createReceiver();
     await post(statusUpdate());
     await post(statusUpdate());
     expect(notifications.map(({ id }) => id)).toEqual([undefined, undefined]);
@@ -120,7 +120,7 @@ describe('a request that is refused', () => {
     ['a timestamp that is none', { 'x-a2a-notification-timestamp': 'now' }, 400],
     ['a long id', { 'x-a2a-notification-id': 'x'.repeat(3000) }, 400],
   ])('for %s', async (_, headers, status) => {
-    const { notifications, refusals, post } = keeping();
+    const { notifications, refusals, post } = createReceiver();
     const answer = await post(statusUpdate(), headers);
     expect(answer.status).toBe(status);
     if (status === 401) expect(answer.headers.get('www-authenticate')).toBe('Bearer');
@@ -139,7 +139,7 @@ describe('a request that is refused', () => {
     [{ kind: 'task', id: 't1' }, 'status'],
     [{ kind: 'joke' }, 'no event'],
   ])('for the body %j', async (body, reason) => {
-    const { notifications, post } = keeping();
+    const { notifications, post } = createReceiver();
     const answer = await post(body);
     expect(answer.status).toBe(400);
     expect(await answer.text()).toContain(reason);
@@ -147,7 +147,7 @@ describe('a request that is refused', () => {
   });
 
   it('for its method, its host or its task', async () => {
-    const { post } = keeping({ hosts: ['app.example'], isExpected: async (id) => id === 't1' });
+    const { post } = createReceiver({ hosts: ['app.example'], isExpected: async (id) => id === 't1' });
     expect((await post(statusUpdate('t1'))).status).toBe(204);
     expect((await post(statusUpdate('t2'))).status).toBe(404);
     expect((await post(statusUpdate('t1'), { host: 'evil.example' })).status).toBe(421);
@@ -157,7 +157,7 @@ describe('a request that is refused', () => {
   });
 
   it('for the scheme or the credentials of its Authorization', async () => {
-    const { post } = keeping({ authentication: { scheme: 'Bearer', credentials: 'k3y' } });
+    const { post } = createReceiver({ authentication: { scheme: 'Bearer', credentials: 'k3y' } });
     const statuses = [];
     for (const authorization of ['', 'Bearer', 'Basic k3y', 'Bearer k3', 'Bearer k3y2', 'Bearer k3y', 'bearer k3y'])
       statuses.push((await post(statusUpdate(), { authorization })).status);
@@ -207,7 +207,7 @@ describe('a request that is refused', () => {
   });
 
   it('but not for one of several tokens', async () => {
-    const { post } = keeping({ token: ['old', 'pl4nted-s3cret-token'] });
+    const { post } = createReceiver({ token: ['old', 'pl4nted-s3cret-token'] });
     expect((await post(statusUpdate())).status).toBe(204);
     expect((await post(statusUpdate(), { 'x-a2a-notification-token': 'old' })).status).toBe(204);
     expect((await post(statusUpdate(), { 'x-a2a-notification-token': 'new' })).status).toBe(401);
@@ -222,17 +222,17 @@ describe('a signature', () => {
     [agent, other] = await Promise.all([SigningAgent.open(), SigningAgent.open()]);
   });
   afterAll(() => Promise.all([agent[Symbol.asyncDispose](), other[Symbol.asyncDispose]()]));
-  const signed = () => {
+  const createSignedReceiver = () => {
     const { issuer, jwksUrl } = agent;
     const signature = { issuer, jwksUrl, audience: AUDIENCE, allow: ['127.0.0.1'] };
-    return keeping({ token: [], signature });
+    return createReceiver({ token: [], signature });
   };
   const body = JSON.stringify(statusUpdate());
   const facts = { id: 'a', body, audience: AUDIENCE };
   const id = { 'x-a2a-notification-id': 'a' };
 
   it('of the agent is taken, in its own header or as a Bearer token', async () => {
-    const { post, notifications } = signed();
+    const { post, notifications } = createSignedReceiver();
     const jwt = await agent.sign(facts);
     expect((await post(body, { ...id, 'x-a2a-notification-signature': jwt })).status).toBe(204);
     const next = await agent.sign({ ...facts, id: 'b' });
@@ -241,7 +241,7 @@ describe('a signature', () => {
   });
 
   it('is refused if anything of it is wrong', async () => {
-    const { post, notifications } = signed();
+    const { post, notifications } = createSignedReceiver();
     const now = Math.floor(Date.now() / 1000);
     const wrong = await Promise.all([
       '',
@@ -270,7 +270,7 @@ describe('a signature', () => {
   });
 
   it('that is replayed within its time is dropped', async () => {
-    const { post, notifications } = signed();
+    const { post, notifications } = createSignedReceiver();
     const headers = { ...id, 'x-a2a-notification-signature': await agent.sign(facts) };
     for (let count = 0; count < 3; count++) expect((await post(body, headers)).status).toBe(204);
     expect(notifications).toHaveLength(1);
@@ -283,33 +283,33 @@ describe('a signature', () => {
       audience: AUDIENCE,
       allow: ['127.0.0.1'],
     };
-    const { post } = keeping({ token: [], signature });
+    const { post } = createReceiver({ token: [], signature });
     const headers = { ...id, 'x-a2a-notification-signature': await agent.sign(facts) };
     expect((await post(body, headers)).status).toBe(503);
   });
 });
 
 describe('the listener for node:http', () => {
-  const posted = (url: string, body: string) =>
+  const postBody = (url: string, body: string) =>
     fetch(url, { method: 'POST', headers: { ...JSON_TYPE, ...TOKEN }, body });
 
   it('serves a plain server and Express, also behind a parser of raw bodies', async () => {
-    const { receiver, notifications } = keeping();
+    const { receiver, notifications } = createReceiver();
     const app = express();
     app.post('/hook', receiver.listener);
     app.post('/raw', express.raw({ type: () => true }), receiver.listener);
     await using plain = await LocalServer.open(receiver.listener);
     await using framework = await LocalServer.open(app);
     for (const url of [plain.url, `${framework.url}/hook`, `${framework.url}/raw`])
-      expect((await posted(url, JSON.stringify(statusUpdate()))).status).toBe(204);
+      expect((await postBody(url, JSON.stringify(statusUpdate()))).status).toBe(204);
     expect(notifications).toHaveLength(3);
   });
 
   it('refuses a long body without reading the rest', async () => {
-    const { receiver, refusals } = keeping({ bytes: 1000 });
+    const { receiver, refusals } = createReceiver({ bytes: 1000 });
     await using server = await LocalServer.open(receiver.listener);
-    expect((await posted(server.url, ' '.repeat(1000))).status).toBe(400);
-    expect((await posted(server.url, ' '.repeat(1001))).status).toBe(413);
+    expect((await postBody(server.url, ' '.repeat(1000))).status).toBe(400);
+    expect((await postBody(server.url, ' '.repeat(1001))).status).toBe(413);
     expect(refusals).toEqual(['400 the body is no JSON', '413 the body has more than 1000 bytes']);
   });
 

@@ -1,7 +1,7 @@
 import { exportJWK, generateKeyPair } from 'jose';
 import { PushReceiver, type PushReceiverOptions, type ReceivedNotification } from 'parley-a2a/push-receiver';
 import { describe, expect, it } from 'vitest';
-import { pushServer, said } from '../push/push-server.js';
+import { pushServer, sendParams } from '../push/push-server.js';
 import { LocalServer } from './receiver-world.js';
 
 const ISSUER = 'https://agent.example';
@@ -67,7 +67,7 @@ describe('a PushReceiver and the sender of a server', () => {
     await using agent = await signingServer();
     await using hook = await webhook(strict(agent.url));
     const taskPushNotificationConfig = { id: 'c', url: hook.url, token: TOKEN, authentication: AUTHENTICATION };
-    await agent.call('SendMessage', { ...said('hi'), configuration: { taskPushNotificationConfig } });
+    await agent.call('SendMessage', { ...sendParams('hi'), configuration: { taskPushNotificationConfig } });
     await expect.poll(() => [hook.refusals, seqsOf(hook)], WAIT).toEqual([[], [1, 2, 3, 4]]);
     expect(statesOf(hook)).toEqual([
       'TASK_STATE_SUBMITTED',
@@ -103,7 +103,7 @@ describe('a PushReceiver and the sender of a server', () => {
     await using hook = await webhook(strict(agent.url));
     for (const request of [1, 3, 4]) hook.lost.add(request);
     const taskPushNotificationConfig = { url: hook.url, token: TOKEN, authentication: AUTHENTICATION };
-    await agent.call('SendMessage', { ...said('hi'), configuration: { taskPushNotificationConfig } });
+    await agent.call('SendMessage', { ...sendParams('hi'), configuration: { taskPushNotificationConfig } });
     const queues = async () => (await agent.server.deliveries.list()).queues;
     await expect.poll(() => hook.requests(), WAIT).toBe(7);
     await expect.poll(async () => (await queues()).map(({ position, last }) => last - position), WAIT).toEqual([0]);
@@ -123,7 +123,7 @@ describe('a PushReceiver and the sender of a server', () => {
       },
     }));
     const taskPushNotificationConfig = { url: hook.url, token: TOKEN, authentication: AUTHENTICATION };
-    await agent.call('SendMessage', { ...said('hi'), configuration: { taskPushNotificationConfig } });
+    await agent.call('SendMessage', { ...sendParams('hi'), configuration: { taskPushNotificationConfig } });
     await expect.poll(() => handled, WAIT).toEqual(['1', '2', '3', '4']);
     expect(attempts).toBe(8);
   });
@@ -135,7 +135,7 @@ describe('a PushReceiver and the sender of a server', () => {
     await using agent = await signingServer();
     await using hook = await webhook(strict(agent.url));
     const taskPushNotificationConfig = { url: hook.url, ...secrets };
-    await agent.call('SendMessage', { ...said('hi'), configuration: { taskPushNotificationConfig } });
+    await agent.call('SendMessage', { ...sendParams('hi'), configuration: { taskPushNotificationConfig } });
     await expect.poll(() => hook.refusals[0], WAIT).toContain(`401 ${reason}`);
     expect(hook.notifications).toEqual([]);
   });
@@ -145,7 +145,7 @@ describe('a PushReceiver and the sender of a server', () => {
     await using other = await signingServer();
     await using hook = await webhook(strict(other.url));
     const taskPushNotificationConfig = { url: hook.url, token: TOKEN, authentication: AUTHENTICATION };
-    await agent.call('SendMessage', { ...said('hi'), configuration: { taskPushNotificationConfig } });
+    await agent.call('SendMessage', { ...sendParams('hi'), configuration: { taskPushNotificationConfig } });
     await expect.poll(() => hook.refusals[0], WAIT).toContain('401 the signature is not valid');
     expect(hook.notifications).toEqual([]);
   });

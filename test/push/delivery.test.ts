@@ -5,7 +5,7 @@ import { ApiKeys } from 'parley-a2a/auth';
 import type { AuditRecord, NotifiedWebhook } from 'parley-a2a/node';
 import { describe, expect, it } from 'vitest';
 import { CapturingLogger } from '../../packages/parley/test/engine.js';
-import { pushServer, said } from './push-server.js';
+import { pushServer, sendParams } from './push-server.js';
 import { Receiver, seqOf } from './receiver.js';
 
 const isDone = (text: string) => /COMPLETED|"completed"/.test(text);
@@ -17,7 +17,7 @@ describe('notifications', () => {
     const authentication = { scheme: 'Bearer', credentials: 'pl4nted-s3cret-credentials' };
     const taskPushNotificationConfig = { id: 'c/1', url: receiver.url, token: 'pl4nted-s3cret-token', authentication };
     const { result } = await agent.call('SendMessage', {
-      ...said('hi'),
+      ...sendParams('hi'),
       configuration: { taskPushNotificationConfig },
     });
     const { task } = result as never as { task: { id: string } };
@@ -61,10 +61,10 @@ describe('notifications', () => {
     await using second = await Receiver.open();
     await using agent = await pushServer();
     const configuration = { taskPushNotificationConfig: { url: first.url } };
-    const { result } = await agent.call('SendMessage', { ...said('wait'), configuration });
+    const { result } = await agent.call('SendMessage', { ...sendParams('wait'), configuration });
     const { task } = result as never as { task: { id: string } };
     await agent.call('CreateTaskPushNotificationConfig', { taskId: task.id, url: second.url });
-    await agent.call('SendMessage', said('go', { taskId: task.id }));
+    await agent.call('SendMessage', sendParams('go', { taskId: task.id }));
     const late = await second.has((all) => all.some(({ text }) => isDone(text)));
     const all = await first.has((some) => some.some(({ text }) => isDone(text)));
     expect(late.map(({ text }) => text)).toEqual(all.slice(-late.length).map(({ text }) => text));
@@ -77,7 +77,7 @@ describe('notifications', () => {
     );
     await using agent = await pushServer({ push: { allow: ['127.0.0.0/8'], firstDelayMs: 10 } });
     const configuration = { taskPushNotificationConfig: { url: receiver.url } };
-    await agent.call('SendMessage', { ...said('hi'), configuration });
+    await agent.call('SendMessage', { ...sendParams('hi'), configuration });
     const received = await receiver.has((all) => all.length === 16);
     expect(received.map(seqOf)).toEqual([1, 2, 3, 4].flatMap((seq) => [seq, seq, seq, seq]));
   });
@@ -87,10 +87,10 @@ describe('notifications', () => {
     await using agent = await pushServer();
     const { deliveries } = agent.server;
     const configuration = { taskPushNotificationConfig: { id: 'c', url: receiver.url } };
-    await agent.call('SendMessage', { ...said('hi'), configuration });
-    const parked = async () => (await deliveries.list({ standing: 'parked' })).queues;
-    await expect.poll(parked).toHaveLength(1);
-    const [queue] = await parked();
+    await agent.call('SendMessage', { ...sendParams('hi'), configuration });
+    const listParked = async () => (await deliveries.list({ standing: 'parked' })).queues;
+    await expect.poll(listParked).toHaveLength(1);
+    const [queue] = await listParked();
     expect(queue).toMatchObject({ configId: 'c', position: 0, last: 4, attempts: 1, lastStatus: 410 });
     expect(queue?.parked).toContain('410');
     expect(receiver.received).toHaveLength(1);
@@ -101,7 +101,7 @@ describe('notifications', () => {
     expect(received.map(seqOf)).toEqual([1, 3, 4]);
     expect(await deliveries.replay(queue, 9)).toBe('not-kept');
     expect(await deliveries.purge(queue)).toBe(true);
-    expect(await parked()).toEqual([]);
+    expect(await listParked()).toEqual([]);
   });
 
   it('replayed and purged by the application are in the audit log, with what came of it', async () => {
@@ -115,10 +115,10 @@ describe('notifications', () => {
     await using agent = await pushServer({ audit: { write, required: true } });
     const { deliveries } = agent.server;
     const configuration = { taskPushNotificationConfig: { id: 'c', url: receiver.url } };
-    await agent.call('SendMessage', { ...said('hi'), configuration });
-    const parked = async () => (await deliveries.list({ standing: 'parked' })).queues;
-    await expect.poll(parked).toHaveLength(1);
-    const [queue] = await parked();
+    await agent.call('SendMessage', { ...sendParams('hi'), configuration });
+    const listParked = async () => (await deliveries.list({ standing: 'parked' })).queues;
+    await expect.poll(listParked).toHaveLength(1);
+    const [queue] = await listParked();
     if (queue === undefined) throw new Error('no queue');
     records.length = 0;
     await deliveries.replay(queue, 9);
@@ -143,9 +143,9 @@ describe('notifications', () => {
     await using receiver = await Receiver.open((response) => response.writeHead(307, { location: other.url }).end());
     await using agent = await pushServer({ push: { allow: ['127.0.0.0/8'], firstDelayMs: 1 } });
     const configuration = { taskPushNotificationConfig: { url: receiver.url } };
-    await agent.call('SendMessage', { ...said('hi'), configuration });
-    const parked = async () => (await agent.server.deliveries.list({ standing: 'parked' })).queues;
-    await expect.poll(parked, { timeout: 10_000 }).toMatchObject([{ lastStatus: 307, attempts: 10 }]);
+    await agent.call('SendMessage', { ...sendParams('hi'), configuration });
+    const listParked = async () => (await agent.server.deliveries.list({ standing: 'parked' })).queues;
+    await expect.poll(listParked, { timeout: 10_000 }).toMatchObject([{ lastStatus: 307, attempts: 10 }]);
     expect(other.received).toEqual([]);
   });
 
@@ -155,11 +155,11 @@ describe('notifications', () => {
     );
     await using agent = await pushServer({ push: { allow: ['127.0.0.0/8'], firstDelayMs: 1 } });
     const configuration = { taskPushNotificationConfig: { url: receiver.url } };
-    await agent.call('SendMessage', { ...said('hi'), configuration });
+    await agent.call('SendMessage', { ...sendParams('hi'), configuration });
     const received = await receiver.has((all) => all.some(({ text }) => isDone(text)));
     expect(received.map(seqOf)).toEqual([1, 2, 3, 3, 3, 4]);
-    const pending = async () => (await agent.server.deliveries.list({ standing: 'pending' })).queues;
-    await expect.poll(pending).toEqual([]);
+    const listPending = async () => (await agent.server.deliveries.list({ standing: 'pending' })).queues;
+    await expect.poll(listPending).toEqual([]);
   });
 
   it('of a long task go to a receiver that refuses all of them within limits', async () => {
@@ -172,9 +172,9 @@ describe('notifications', () => {
     };
     await using server = await pushServer({ agent, push: { allow: ['127.0.0.0/8'], firstDelayMs: 1, attempts: 5 } });
     const configuration = { taskPushNotificationConfig: { url: receiver.url } };
-    await server.call('SendMessage', { ...said('hi'), configuration });
-    const parked = async () => (await server.server.deliveries.list({ standing: 'parked' })).queues;
-    await expect.poll(parked, { timeout: 10_000 }).toMatchObject([{ lastStatus: 404 }]);
+    await server.call('SendMessage', { ...sendParams('hi'), configuration });
+    const listParked = async () => (await server.server.deliveries.list({ standing: 'parked' })).queues;
+    await expect.poll(listParked, { timeout: 10_000 }).toMatchObject([{ lastStatus: 404 }]);
     expect(receiver.received.some(({ text }) => isDone(text))).toBe(true);
     expect(receiver.received.length).toBeLessThan(15);
   });
@@ -188,14 +188,14 @@ describe('notifications', () => {
     });
     await using agent = await pushServer({ push: { allow: ['127.0.0.0/8'], firstDelayMs: 50 } });
     const configuration = { taskPushNotificationConfig: { id: 'hook', url: receiver.url } };
-    const { result } = await agent.call('SendMessage', { ...said('hi'), configuration });
+    const { result } = await agent.call('SendMessage', { ...sendParams('hi'), configuration });
     const { task } = result as never as { task: { id: string } };
     await receiver.has((all) => all.length === 2);
     await agent.call('DeleteTaskPushNotificationConfig', { taskId: task.id, id: 'hook' });
     gate.resolve();
     await using other = await Receiver.open();
     await agent.call('SendMessage', {
-      ...said('hi'),
+      ...sendParams('hi'),
       configuration: { taskPushNotificationConfig: { url: other.url } },
     });
     await other.has((all) => all.some(({ text }) => isDone(text)));
@@ -211,7 +211,7 @@ describe('notifications', () => {
     await using other = await Receiver.open();
     await using agent = await pushServer({ push: { allow: ['127.0.0.0/8'], firstDelayMs: 50 } });
     const configuration = { taskPushNotificationConfig: { id: 'hook', url: receiver.url } };
-    const { result } = await agent.call('SendMessage', { ...said('hi'), configuration });
+    const { result } = await agent.call('SendMessage', { ...sendParams('hi'), configuration });
     const { task } = result as never as { task: { id: string } };
     await receiver.has((all) => all.length === 3);
     const replacing = { taskId: task.id, id: 'hook', url: other.url };
@@ -225,7 +225,7 @@ describe('notifications', () => {
     await using receiver = await Receiver.open((response) => void response.writeHead(200).write('and'));
     await using agent = await pushServer({ push: { allow: ['127.0.0.0/8'], timeoutMs: 300 } });
     const configuration = { taskPushNotificationConfig: { url: receiver.url } };
-    await agent.call('SendMessage', { ...said('hi'), configuration });
+    await agent.call('SendMessage', { ...sendParams('hi'), configuration });
     const received = await receiver.has((all) => all.some(({ text }) => isDone(text)));
     expect(received.map(seqOf)).toEqual([1, 2, 3, 4]);
   });
@@ -236,7 +236,7 @@ describe('notifications', () => {
     await using quick = await Receiver.open();
     await using agent = await pushServer({ push: { allow: ['127.0.0.0/8'], inFlight: 8, inFlightPerHost: 4 } });
     const send = (url: string) =>
-      agent.call('SendMessage', { ...said('hi'), configuration: { taskPushNotificationConfig: { url } } });
+      agent.call('SendMessage', { ...sendParams('hi'), configuration: { taskPushNotificationConfig: { url } } });
     for (let at = 0; at < 20; at += 1) await send(slow.url);
     await send(quick.url);
     await quick.has((all) => all.some(({ text }) => isDone(text)));
@@ -254,7 +254,7 @@ describe('notifications', () => {
       push: { allow: ['127.0.0.0/8'], inFlight: 8, inFlightPerHost: 4, timeoutMs: 60_000 },
     });
     const send = (user: string, url: string) => {
-      const message = { ...said('hi'), configuration: { taskPushNotificationConfig: { url } } };
+      const message = { ...sendParams('hi'), configuration: { taskPushNotificationConfig: { url } } };
       return agent.call('SendMessage', message, '1.0', { 'x-api-key': `${user}-key-of-enough-length` });
     };
     await Promise.all(hosts.map((url) => send('mallory', url)));
@@ -278,7 +278,7 @@ describe('headers of the operator', () => {
       },
     };
     if (version === '1.0')
-      await agent.call('SendMessage', { ...said('hi'), configuration: { taskPushNotificationConfig: webhook } });
+      await agent.call('SendMessage', { ...sendParams('hi'), configuration: { taskPushNotificationConfig: webhook } });
     else {
       const message = { kind: 'message', messageId: 'm1', role: 'user', parts: [{ kind: 'text', text: 'hi' }] };
       await agent.call('message/send', { message, configuration: { pushNotificationConfig: webhook } }, '0.3');
@@ -301,7 +301,7 @@ describe('headers of the operator', () => {
     await using agent = await pushServer({ push: { allow: ['127.0.0.0/8'], headers } });
     for (const { url } of [ours, foreign])
       await agent.call('SendMessage', {
-        ...said('hi'),
+        ...sendParams('hi'),
         configuration: { taskPushNotificationConfig: { id: 'c', url } },
       });
     const [first] = await ours.has((all) => all.some(({ text }) => isDone(text)));
@@ -322,9 +322,9 @@ describe('headers of the operator', () => {
     const push = { allow: ['127.0.0.0/8'], attempts: 2, firstDelayMs: 10, headers };
     await using agent = await pushServer({ push, logger });
     const configuration = { taskPushNotificationConfig: { url: receiver.url } };
-    await agent.call('SendMessage', { ...said('hi'), configuration });
-    const parked = async () => (await agent.server.deliveries.list({ standing: 'parked' })).queues;
-    await expect.poll(parked).toMatchObject([{ attempts: 2, parked: expect.stringContaining('no headers from') }]);
+    await agent.call('SendMessage', { ...sendParams('hi'), configuration });
+    const listParked = async () => (await agent.server.deliveries.list({ standing: 'parked' })).queues;
+    await expect.poll(listParked).toMatchObject([{ attempts: 2, parked: expect.stringContaining('no headers from') }]);
     expect(receiver.received).toEqual([]);
     const told = logger.lines.filter(({ message }) => message.includes('headers of a push notification'));
     expect(told).toHaveLength(2);
@@ -352,7 +352,7 @@ describe('signed notifications', () => {
     const signature = { issuer: 'https://agent.example', keys: [key] };
     await using agent = await pushServer({ push: { allow: ['127.0.0.0/8'], signature } });
     const configuration = { taskPushNotificationConfig: { url: receiver.url } };
-    await agent.call('SendMessage', { ...said('hi'), configuration });
+    await agent.call('SendMessage', { ...sendParams('hi'), configuration });
     const received = await receiver.has((all) => all.some(({ text }) => isDone(text)));
     const answer = await fetch(`${agent.url}/.well-known/jwks.json`);
     const set = (await answer.json()) as JSONWebKeySet;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pushServer, said } from './push-server.js';
+import { pushServer, sendParams } from './push-server.js';
 
 const HOOK = 'https://receiver.example/hook';
 
@@ -52,7 +52,7 @@ describe('push configurations (Spec §3.1.7 to §3.1.10)', () => {
     const id = configs[0]?.id;
     expect(await codeOf(agent, 'CreateTaskPushNotificationConfig', { taskId, id, url: HOOK })).toBeUndefined();
     const configuration = { taskPushNotificationConfig: { id: 'more', url: HOOK } };
-    const refused = await agent.call('SendMessage', { ...said('x', { taskId }), configuration });
+    const refused = await agent.call('SendMessage', { ...sendParams('x', { taskId }), configuration });
     expect(refused.error).toMatchObject({ message: expect.stringContaining('3 push configurations') });
   });
 
@@ -80,7 +80,7 @@ describe('push configurations (Spec §3.1.7 to §3.1.10)', () => {
     expect(error).toMatchObject({ code: -32602 });
     expect(JSON.stringify(error)).toContain(`"field":"${field}"`);
     const configuration = { taskPushNotificationConfig: config };
-    const sent = await agent.call('SendMessage', { ...said('x'), configuration });
+    const sent = await agent.call('SendMessage', { ...sendParams('x'), configuration });
     expect(JSON.stringify(sent.error)).toContain(`"field":"configuration.taskPushNotificationConfig.${field}"`);
   });
 
@@ -144,7 +144,7 @@ describe('push configurations (Spec §3.1.7 to §3.1.10)', () => {
     expect(agent.server.agentCard.capabilities.pushNotifications).toBe(false);
     expect(await codeOf(agent, 'CreateTaskPushNotificationConfig', { taskId: 't', url: HOOK })).toBe(-32003);
     const configuration = { taskPushNotificationConfig: { url: HOOK } };
-    expect(await codeOf(agent, 'SendMessage', { ...said('x'), configuration })).toBe(-32003);
+    expect(await codeOf(agent, 'SendMessage', { ...sendParams('x'), configuration })).toBe(-32003);
   });
 });
 
@@ -162,6 +162,6 @@ async function codeOf(agent: Agent, method: string, params: object): Promise<num
 }
 
 async function waitingTask(agent: Agent): Promise<string> {
-  const { result } = await agent.call('SendMessage', said('wait'));
+  const { result } = await agent.call('SendMessage', sendParams('wait'));
   return (result as never as { task: { id: string } }).task.id;
 }

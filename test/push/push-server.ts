@@ -42,6 +42,6 @@ export async function pushServer(options: Partial<A2AServerOptions> = {}) {
 }
 
 /** A message of a user in 1.0. */
-export function said(text: string, more: object = {}) {
+export function sendParams(text: string, more: object = {}) {
   return { message: { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text }], ...more } };
 }

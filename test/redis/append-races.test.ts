@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { TaskStorage } from '../../packages/parley/src/store/task-storage.js';
-import { ALICE, acceptance, LEASE, said, TaskPlay } from '../contract/storage/task-play.js';
+import { ALICE, acceptance, LEASE, TaskPlay, userMessage } from '../contract/storage/task-play.js';
 import { StorageClock } from '../contract/storage/tested-storage.js';
 import { RedisServer } from '../support/servers/redis-server.js';
 import { RedisStorages } from './redis-storages.js';
@@ -49,7 +49,7 @@ describe('while a turn writes continuously', () => {
   });
 
   it('a message is accepted', async () => {
-    const outcome = await elsewhere.accept(acceptance(said('second'), 't1', { claim: LEASE }));
+    const outcome = await elsewhere.accept(acceptance(userMessage('second'), 't1', { claim: LEASE }));
     expect(outcome).toMatchObject({ kind: 'accepted', turn: 2, seq: play.seq });
     expect(await play.write(['TASK_STATE_INPUT_REQUIRED'], { endsTurn: 1 })).toBe(1);
   });
@@ -68,7 +68,7 @@ it('a call whose task keeps changing retries with growing pauses, and succeeds',
   const before = async () => {
     if (moves === 0) return;
     moves -= 1;
-    await storage.accept(acceptance(said(`message ${moves}`), 't1'));
+    await storage.accept(acceptance(userMessage(`message ${moves}`), 't1'));
   };
   const moved = await storages.open(pausing, { prefix: storages.prefix, before });
   expect(await moved.requestCancel(ALICE, 't1', {})).toMatchObject({ kind: 'requested' });

@@ -6,7 +6,7 @@ import type { TaskStorage } from '../../packages/parley/src/store/task-storage.j
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
 import { openRedisStorage } from '../../packages/redis/src/index.js';
 import { scopedTasksContract } from '../contract/scoped-tasks-contract.js';
-import { ALICE, acceptance, said } from '../contract/storage/task-play.js';
+import { ALICE, acceptance, userMessage } from '../contract/storage/task-play.js';
 import type { OpenStorage } from '../contract/storage/tested-storage.js';
 import { storageContract } from '../contract/storage-contract.js';
 import { RedisCluster } from '../support/servers/redis-cluster.js';
@@ -38,7 +38,11 @@ class Writers {
         for (let at = 0; !this.#isOver; at += 1) {
           const id = `${name}-${at}`;
           const status = { state: 'TASK_STATE_SUBMITTED' as const, timestamp: '2026-01-01T00:00:00.000Z' };
-          const message = acceptance(said('x'), { id, contextId: 'c', status, history: [said('x')] }, { scope });
+          const message = acceptance(
+            userMessage('x'),
+            { id, contextId: 'c', status, history: [userMessage('x')] },
+            { scope },
+          );
           await storage.accept(message).then(
             () => this.accepted.push({ scope, id }),
             (error: unknown) => this.failures.push(error),
@@ -97,8 +101,8 @@ describe('a storage in a Redis Cluster', () => {
     const { scope, slot } = await emptyPartition();
     const endMove = await cluster.beginMove(slot);
     const status = { state: 'TASK_STATE_SUBMITTED' as const, timestamp: '2026-01-01T00:00:00.000Z' };
-    const task = { id: 'half', contextId: 'c', status, history: [said('x')] };
-    const accepted = storage.accept(acceptance(said('x'), task, { scope }));
+    const task = { id: 'half', contextId: 'c', status, history: [userMessage('x')] };
+    const accepted = storage.accept(acceptance(userMessage('x'), task, { scope }));
     // Much longer than the time between two commands of a real move, even under load.
     const ended = new Promise((resolve) => setTimeout(resolve, 1_500)).then(endMove);
     await Promise.all([accepted, ended]);
@@ -115,8 +119,8 @@ describe('a storage in a Redis Cluster', () => {
     await primary?.server.kill();
     // Each user has a task that was accepted after the failover.
     const before = writers.accepted.length;
-    const served = () => new Set(writers.accepted.slice(before + 200).map(({ scope }) => scope.owner)).size;
-    await expect.poll(served, { timeout: 30_000 }).toBe(OWNERS.length);
+    const countOwners = () => new Set(writers.accepted.slice(before + 200).map(({ scope }) => scope.owner)).size;
+    await expect.poll(countOwners, { timeout: 30_000 }).toBe(OWNERS.length);
     await writers.stop();
     for (const error of writers.failures) expect(error).toBeInstanceOf(StorageError);
     const after = writers.accepted.slice(-50);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { StorageError } from '../../packages/parley/src/errors/storage-error.js';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
 import { openRedisStorage } from '../../packages/redis/src/index.js';
-import { ALICE, acceptance, said } from '../contract/storage/task-play.js';
+import { ALICE, acceptance, userMessage } from '../contract/storage/task-play.js';
 import { RedisServer } from '../support/servers/redis-server.js';
 
 const KEPT = ['--appendonly', 'yes', '--appendfsync', 'always'];
@@ -11,7 +11,7 @@ const WAITS = { commandTimeoutMs: 500, connectTimeoutMs: 500 };
 /** A message that creates a task with this text. */
 function message(id: string, text = 'x') {
   const status = { state: 'TASK_STATE_SUBMITTED' as const, timestamp: '2026-01-01T00:00:00.000Z' };
-  return acceptance(said(text), { id, contextId: 'c', status, history: [said(text)] });
+  return acceptance(userMessage(text), { id, contextId: 'c', status, history: [userMessage(text)] });
 }
 
 describe('a storage in Redis', () => {
@@ -53,12 +53,12 @@ describe('a storage in Redis', () => {
     );
     for (const error of late) expect(error).toBeInstanceOf(StorageError);
     server.thaw();
-    const standing = () =>
+    const checkStorage = () =>
       storage.check().then(
         () => 'there',
         () => 'away',
       );
-    await expect.poll(standing, { timeout: 10_000 }).toBe('there');
+    await expect.poll(checkStorage, { timeout: 10_000 }).toBe('there');
     expect(await storage.task(ALICE, 'before')).toBeDefined();
     await storage.close();
   });

@@ -1,5 +1,5 @@
 import { afterAll, expect, it } from 'vitest';
-import { ALICE, acceptance, claimed, LEASE, newTask, said, TaskPlay } from '../contract/storage/task-play.js';
+import { ALICE, acceptance, LEASE, newTask, TaskPlay, takeClaim, userMessage } from '../contract/storage/task-play.js';
 import { StorageClock } from '../contract/storage/tested-storage.js';
 import { RedisServer } from '../support/servers/redis-server.js';
 import { RedisStorages } from './redis-storages.js';
@@ -44,7 +44,7 @@ it('a first message and each usual append of its turn take one script', async ()
 it('the process that claims a turn appends with one script', async () => {
   const { tested, scripts } = await openCounted();
   const { storage } = tested;
-  await storage.accept(acceptance(said('m'), newTask(tested, 't1')));
+  await storage.accept(acceptance(userMessage('m'), newTask(tested, 't1')));
   const [claim] = (await storage.claim({ ...LEASE, agents: [ALICE.agent], limit: 1 })).claims;
   if (claim === undefined) throw new Error('No turn was claimed');
   scripts();
@@ -58,10 +58,10 @@ it('an append succeeds after another process has accepted a message', async () =
   const { storage } = tested;
   const play = new TaskPlay(
     tested,
-    claimed(await storage.accept(acceptance(said('m'), newTask(tested, 't1'), { claim: LEASE }))),
+    takeClaim(await storage.accept(acceptance(userMessage('m'), newTask(tested, 't1'), { claim: LEASE }))),
   );
   const other = await storages.open(tested.clock, { prefix: storages.prefix });
-  await other.accept(acceptance(said('n'), 't1'));
+  await other.accept(acceptance(userMessage('n'), 't1'));
   scripts();
   await play.write([play.chunk('a', false)]);
   expect(scripts()).toBe(2);

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { expect, it } from 'vitest';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
 import { openRedisStorage } from '../../packages/redis/src/index.js';
-import { ALICE, acceptance, said } from '../contract/storage/task-play.js';
+import { ALICE, acceptance, userMessage } from '../contract/storage/task-play.js';
 import { RedisSentinels } from '../support/servers/redis-sentinels.js';
 import { RedisServer } from '../support/servers/redis-server.js';
 
@@ -11,7 +11,7 @@ const WAITS = { commandTimeoutMs: 1_000, connectTimeoutMs: 1_000 };
 
 function message(id: string) {
   const status = { state: 'TASK_STATE_SUBMITTED' as const, timestamp: '2026-01-01T00:00:00.000Z' };
-  return acceptance(said('x'), { id, contextId: 'c', status, history: [said('x')] });
+  return acceptance(userMessage('x'), { id, contextId: 'c', status, history: [userMessage('x')] });
 }
 
 /** Resolves when the sentinels know the replica, and the replica has all data of the primary. */
@@ -49,8 +49,8 @@ it('a storage behind sentinels uses the server that they promote to primary', { 
   await untilCopied(primary, sentinels);
 
   await primary.kill();
-  const accepted = () => storage.accept(message('after')).catch((error: unknown) => error);
-  await expect.poll(accepted, { timeout: 30_000, interval: 100 }).toMatchObject({ kind: 'accepted' });
+  const acceptAfter = () => storage.accept(message('after')).catch((error: unknown) => error);
+  await expect.poll(acceptAfter, { timeout: 30_000, interval: 100 }).toMatchObject({ kind: 'accepted' });
   expect((await other.task(ALICE, 'before'))?.task.id).toBe('before');
   expect((await other.task(ALICE, 'after'))?.task.id).toBe('after');
   const key = { scope: ALICE, id: 'after' };

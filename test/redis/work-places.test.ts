@@ -5,7 +5,7 @@ import { RedisConnection } from '../../packages/redis/src/storage/redis-connecti
 import { redisSettings } from '../../packages/redis/src/storage/redis-options.js';
 import { RedisStorage } from '../../packages/redis/src/storage/redis-storage.js';
 import { RedisWakeups } from '../../packages/redis/src/storage/redis-wakeups.js';
-import { ALICE, acceptance, said } from '../contract/storage/task-play.js';
+import { ALICE, acceptance, userMessage } from '../contract/storage/task-play.js';
 import { RedisServer } from '../support/servers/redis-server.js';
 
 const server = await RedisServer.start();
@@ -53,7 +53,7 @@ it('after a wake-up, a process claims only from the partition of the work', asyn
   let accepted = 0;
   while (!isWoken) {
     accepted += 1;
-    await here.storage.accept(acceptance(said(`m${accepted}`), create(`t${accepted}`)));
+    await here.storage.accept(acceptance(userMessage(`m${accepted}`), create(`t${accepted}`)));
   }
   const before = there.scripts();
   const { claims } = await there.storage.claim({ ...request, limit: accepted });

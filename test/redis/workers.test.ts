@@ -15,7 +15,7 @@ describe('parley serve --workers on Redis', () => {
 });
 
 it('a program whose server has workers starts no storage process on Redis', { timeout: 60_000 }, async () => {
-  await using counting = await CountingServer.listening(`${server.url}/${databases++}`);
+  await using counting = await CountingServer.startListening(`${server.url}/${databases++}`);
   expect(await counting.bothAnswer()).toEqual(new Set(counting.pids.workers));
   expect(counting.pids.storage).toBeUndefined();
   await expectWhole(counting, await counting.count(3), 3);

@@ -32,12 +32,12 @@ describe.each(Object.keys(BACKENDS))('four replicas on %s', (backend) => {
     for (const list of lists) expect((list as { tasks: Task[] }).tasks.map((task) => task.id)).toContain(id);
     const canceled = (await (await three.call(`/a2a/rest/tasks/${id}:cancel`, {})).json()) as Task;
     expect(canceled.status.state).toBe('TASK_STATE_CANCELED');
-    for (const feed of [stream, second]) await feed.ended();
+    for (const feed of [stream, second]) await feed.waitForEnd();
     expect(stream.ids).toEqual(stream.ids.map((_, at) => at + 1));
     expect(second.ids).toEqual(stream.ids.slice(-second.ids.length));
     const [at = 0] = [Math.floor(stream.ids.length / 2)];
     const replay = await EventFeed.ofTask(four, id, String(at));
-    await replay.ended();
+    await replay.waitForEnd();
     expect(replay.ids).toEqual(stream.ids.slice(at));
     expect(replay.events).toEqual(stream.events.slice(at));
   });
@@ -130,7 +130,7 @@ describe.each(Object.keys(BACKENDS))('replicas on %s', (backend) => {
     );
     await vi.waitFor(() => expect(both.runs('steps 200 50')).toBe(6), 15_000);
     both.signal('SIGTERM');
-    await both.ended();
+    await both.waitForExit();
     // The agent under /other cannot resume, and is ended by its own replica.
     await Promise.all(
       tasks.filter((_, at) => at % 2 === 1).map(({ id }) => other.until(id, 'FAILED', { agent: '/other' })),
@@ -144,16 +144,17 @@ describe.each(Object.keys(BACKENDS))('replicas on %s', (backend) => {
     await using receiver = await Receiver.open((response) => response.writeHead(410).end());
     const { id } = await replica.send('echo x', {}, { taskPushNotificationConfig: { id: 'hook', url: receiver.url } });
     const on = ['--database', (await cluster.server).url];
-    const dead = (command: string, ...more: string[]) => parleyJson(['push', 'dead', command, id, ...more, ...on]);
+    const runDeadCommand = (command: string, ...more: string[]) =>
+      parleyJson(['push', 'dead', command, id, ...more, ...on]);
     await expect
-      .poll(() => dead('list'), { timeout: 20_000, interval: 200 })
+      .poll(() => runDeadCommand('list'), { timeout: 20_000, interval: 200 })
       .toMatchObject({ queues: [{ configId: 'hook', key: { id } }] });
     receiver.answering = (response) => response.writeHead(204).end();
     const before = receiver.received.length;
-    expect(await dead('replay', 'hook')).toEqual({ replayed: 1 });
+    expect(await runDeadCommand('replay', 'hook')).toEqual({ replayed: 1 });
     const received = await receiver.has((all) => all.slice(before).some(({ text }) => text.includes('COMPLETED')));
     expect(received.slice(before)).toHaveLength(3);
-    await expect.poll(() => dead('list'), { timeout: 10_000 }).toEqual({ queues: [] });
+    await expect.poll(() => runDeadCommand('list'), { timeout: 10_000 }).toEqual({ queues: [] });
     const { removed } = await parleyJson<{ removed: { tasks: number } }>([
       'db',
       'retention',

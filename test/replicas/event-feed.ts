@@ -55,7 +55,7 @@ export class EventFeed {
   }
 
   /** Resolves at the end of the stream. */
-  async ended(): Promise<void> {
+  async waitForEnd(): Promise<void> {
     while (!this.#isOver) await this.#change();
   }
 

@@ -19,7 +19,7 @@ const taskOf = (result: SendMessageResponse): Task => {
 };
 const wordsOf = (told?: { readonly parts?: readonly Part[] }) =>
   (told?.parts ?? []).map((part) => (part.text !== undefined ? part.text : '')).join();
-const said = ({ status }: Task) => wordsOf(status.message);
+const statusText = ({ status }: Task) => wordsOf(status.message);
 const callsOf = (task: Task) =>
   toolCalls(task)
     .map(({ tool, state }) => `${tool} ${state}`)
@@ -55,7 +55,7 @@ describe.each(backendsFrom('Redis'))('an agent with tools and memory on %s', (ba
   };
   const haveRun = (task: Task, expected: readonly string[]) =>
     vi.waitFor(async () => expect(await runs(task)).toEqual(expected), PATIENCE);
-  const ended = (client: Client, { id }: Task): Promise<Task> =>
+  const waitForEnd = (client: Client, { id }: Task): Promise<Task> =>
     vi.waitFor(async () => {
       const task = await client.getTask(id);
       expect(task.status.state).toBe('TASK_STATE_COMPLETED');
@@ -82,10 +82,10 @@ describe.each(backendsFrom('Redis'))('an agent with tools and memory on %s', (ba
     const before = ['charge 1.3', 'quick 1.1', 'repeatable 1.2'];
     await haveRun(started, before);
     one.signal('SIGKILL');
-    await one.ended();
+    await one.waitForExit();
 
-    const task = await ended(second, started);
-    expect(said(task)).toBe('quick of one, repeatable of two, interrupted');
+    const task = await waitForEnd(second, started);
+    expect(statusText(task)).toBe('quick of one, repeatable of two, interrupted');
     expect(callsOf(task)).toEqual(['charge failed', 'quick succeeded', 'repeatable succeeded']);
     expect(await runs(started)).toEqual([...before, 'repeatable 1.2']);
     await Promise.all(watching);
@@ -116,15 +116,15 @@ describe.each(backendsFrom('Redis'))('an agent with tools and memory on %s', (ba
     const asked = taskOf(await first.ask('paid'));
     expect(toolApprovals(asked)).toMatchObject([{ tool: 'paid', input: 'two' }]);
     one.signal('SIGKILL');
-    await one.ended();
+    await one.waitForExit();
     const waiting = await second.getTask(asked.id);
     expect(toolApprovals(waiting)).toEqual(toolApprovals(asked));
     const approve = (client: Client) => client.sendMessage({ message: answerApprovals(waiting, 'approve') });
     // The later answer may find a task that has ended.
     const answers = await Promise.allSettled([approve(second), approve(third)]);
     expect(answers.map(({ status }) => status)).toContain('fulfilled');
-    const done = await ended(second, asked);
-    expect(said(done)).toBe('quick of one, paid of two');
+    const done = await waitForEnd(second, asked);
+    expect(statusText(done)).toBe('quick of one, paid of two');
     expect(callsOf(done)).toEqual(['paid succeeded', 'quick succeeded']);
     expect(await runs(asked)).toEqual(['paid 1.2', 'quick 1.1']);
   });
@@ -135,9 +135,9 @@ describe.each(backendsFrom('Redis'))('an agent with tools and memory on %s', (ba
     await first.sendMessage({ message: answerApprovals(asked, 'approve'), configuration: NOW });
     await haveRun(asked, ['paid 1.2', 'quick 1.1']);
     one.signal('SIGKILL');
-    await one.ended();
-    const done = await ended(second, asked);
-    expect(said(done)).toBe('quick of one, interrupted');
+    await one.waitForExit();
+    const done = await waitForEnd(second, asked);
+    expect(statusText(done)).toBe('quick of one, interrupted');
     expect(callsOf(done)).toEqual(['paid failed', 'quick succeeded']);
     expect(await runs(asked)).toEqual(['paid 1.2', 'quick 1.1']);
   });

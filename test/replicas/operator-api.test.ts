@@ -34,7 +34,7 @@ async function ask(replica: Replica, path: string, init: RequestInit = {}): Prom
 }
 
 /** All tasks, page by page. */
-async function listed(replica: Replica, limit: number): Promise<readonly Listed[]> {
+async function listAll(replica: Replica, limit: number): Promise<readonly Listed[]> {
   const tasks: Listed[] = [];
   for (let cursor = ''; ; ) {
     const page = await ask(replica, `/tasks?limit=${limit}${cursor}`);
@@ -79,7 +79,7 @@ describe.each(['SQLite', ...Object.keys(BACKENDS)])('the operator API on %s', (b
     await replica.until(idle.id, 'WORKING');
     const last = await replica.send('echo y');
     for (const limit of [1, 2, 100]) {
-      const tasks = (await listed(replica, limit)).map(({ id, lease }) => [id, lease]);
+      const tasks = (await listAll(replica, limit)).map(({ id, lease }) => [id, lease]);
       expect(tasks).toEqual([
         [asks.id, 'none'],
         [idle.id, 'held'],
@@ -93,20 +93,20 @@ describe.each(['SQLite', ...Object.keys(BACKENDS)])('the operator API on %s', (b
     const { replicas } = await ask(replica, '/status');
     expect(replicas.filter(({ isAlive }) => isAlive)).toHaveLength(1);
 
-    const parked = async () => (await ask(replica, '/deliveries')).deliveries;
-    await expect.poll(parked, PATIENCE).toMatchObject([{ taskId: first.id, lastStatus: 410 }]);
+    const listParked = async () => (await ask(replica, '/deliveries')).deliveries;
+    await expect.poll(listParked, PATIENCE).toMatchObject([{ taskId: first.id, lastStatus: 410 }]);
     receiver.answering = (response) => response.writeHead(204).end();
     const queue = { agent: '/', taskId: first.id, configId: 'hook' };
     await ask(replica, '/replays', { method: 'POST', body: JSON.stringify(queue) });
-    await expect.poll(parked, PATIENCE).toEqual([]);
+    await expect.poll(listParked, PATIENCE).toEqual([]);
 
     await ask(replica, `/tasks/${first.id}?agent=/`, { method: 'DELETE' });
-    expect((await listed(replica, 100)).map(({ id }) => id)).toEqual([asks.id, idle.id, last.id]);
+    expect((await listAll(replica, 100)).map(({ id }) => id)).toEqual([asks.id, idle.id, last.id]);
     for (const { id } of [asks, last]) await ask(replica, `/tasks/${id}?agent=/`, { method: 'DELETE' });
     await replica.call(`/a2a/rest/tasks/${idle.id}:cancel`, {});
     await replica.until(idle.id, 'CANCELED');
     await ask(replica, `/tasks/${idle.id}?agent=/`, { method: 'DELETE' });
-    expect(await listed(replica, 100)).toEqual([]);
+    expect(await listAll(replica, 100)).toEqual([]);
   });
 
   it('shows a lease that is held, and who takes over after a kill', LONG, async () => {
@@ -116,10 +116,10 @@ describe.each(['SQLite', ...Object.keys(BACKENDS)])('the operator API on %s', (b
     // A replica with as many turns as it may have takes none over.
     const two = backend === 'SQLite' ? undefined : await cluster.boot({ operatorToken: TOKEN, runningTurns: 1 });
     await two?.send('idle', {}, { returnImmediately: true });
-    const leaseOf = async (replica: Replica) => (await listed(replica, 10)).find((task) => task.id === id)?.lease;
+    const leaseOf = async (replica: Replica) => (await listAll(replica, 10)).find((task) => task.id === id)?.lease;
     expect(await leaseOf(two ?? one)).toBe('held');
     one.signal('SIGKILL');
-    await one.ended();
+    await one.waitForExit();
     if (two !== undefined) {
       await expect.poll(() => leaseOf(two), PATIENCE).toBe('ended');
       expect((await ask(two, '/status')).replicas.some(({ isAlive }) => isAlive)).toBe(true);

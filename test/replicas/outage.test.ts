@@ -18,14 +18,14 @@ describe.each(Object.keys(BACKENDS))('while %s is away', (backend) => {
       const feeds = [await EventFeed.ofTask(one, id), await EventFeed.ofTask(two, id)];
       for (const feed of feeds) await feed.has((events) => events.some((event) => event.artifactUpdate !== undefined));
       // This message waits for the turn of the other replica.
-      const waiting = timed(two.sendRaw('echo later', { taskId: id }));
+      const waiting = measureAnswer(two.sendRaw('echo later', { taskId: id }));
       await vi.waitFor(async () => expect((await two.call('/readyz')).status).toBe(200), PATIENCE);
 
       if (how === 'killed') await server.kill();
       else server.freeze();
       const awayAt = performance.now();
       // The first requests may meet a connection that is not known to be dead.
-      await Promise.all([one, two].map((replica) => timed(replica.sendRaw('echo first')))).then((answers) => {
+      await Promise.all([one, two].map((replica) => measureAnswer(replica.sendRaw('echo first')))).then((answers) => {
         for (const { status, ms } of answers) {
           expect(status).toBe(503);
           expect(ms).toBeLessThan(12_000);
@@ -34,14 +34,14 @@ describe.each(Object.keys(BACKENDS))('while %s is away', (backend) => {
       for (const replica of [one, two]) {
         // A frozen server is detected after the time limit of a call.
         await vi.waitFor(
-          async () => expect((await timed(replica.call('/a2a/rest/tasks'))).ms).toBeLessThan(1_000),
+          async () => expect((await measureAnswer(replica.call('/a2a/rest/tasks'))).ms).toBeLessThan(1_000),
           PATIENCE,
         );
         const answers = await Promise.all([
-          timed(replica.sendRaw('echo x')),
-          timed(replica.call(`/a2a/rest/tasks/${id}`)),
-          timed(replica.call('/a2a/rest/tasks')),
-          timed(replica.call(`/a2a/rest/tasks/${id}:cancel`, {})),
+          measureAnswer(replica.sendRaw('echo x')),
+          measureAnswer(replica.call(`/a2a/rest/tasks/${id}`)),
+          measureAnswer(replica.call('/a2a/rest/tasks')),
+          measureAnswer(replica.call(`/a2a/rest/tasks/${id}:cancel`, {})),
         ]);
         for (const { status, retryAfter, ms } of answers) {
           expect(status).toBe(503);
@@ -74,7 +74,7 @@ describe.each(Object.keys(BACKENDS))('while %s is away', (backend) => {
         expect((await replica.send('echo again')).status.state).toBe('TASK_STATE_COMPLETED');
       }
       await one.until(id, 'COMPLETED', { timeoutMs: 40_000 });
-      for (const feed of feeds) await feed.ended();
+      for (const feed of feeds) await feed.waitForEnd();
       for (const { ids, error } of feeds) {
         const [first = 0] = ids;
         expect(ids).toEqual(ids.map((_, at) => first + at));
@@ -93,7 +93,7 @@ describe.each(Object.keys(BACKENDS))('while %s is away', (backend) => {
     await feed.has((events) => events.some((event) => event.artifactUpdate !== undefined));
     await server.kill();
     await server.startAgain();
-    await feed.ended();
+    await feed.waitForEnd();
     expect(feed.error).toBeUndefined();
     await one.until(id, 'COMPLETED');
     expect(one.runs('steps 60 50')).toBe(1);
@@ -112,7 +112,7 @@ describe.each(Object.keys(BACKENDS))('while %s is away', (backend) => {
   });
 });
 
-async function timed(answering: Promise<Response>) {
+async function measureAnswer(answering: Promise<Response>) {
   const began = performance.now();
   const answer = await answering;
   const { status, headers } = answer;

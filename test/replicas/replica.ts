@@ -86,7 +86,7 @@ export class Replica implements AsyncDisposable {
   }
 
   /** Resolves when the process has ended. */
-  async ended(): Promise<void> {
+  async waitForExit(): Promise<void> {
     if (this.isRunning) await this.#exit;
   }
 
@@ -135,7 +135,7 @@ export class Replica implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.signal('SIGCONT');
     this.signal('SIGKILL');
-    await this.ended();
+    await this.waitForExit();
   }
 }
 

@@ -41,11 +41,11 @@ describe.concurrent.each(Object.keys(BACKENDS))('a rolling update on %s', (backe
       const metadata = { 'https://example.com/reason': { why: 'late' } };
       const canceled = (await (await two.call(`/a2a/rest/tasks/${id}:cancel`, { metadata })).json()) as Task;
       expect(canceled.status.state).toBe('TASK_STATE_CANCELED');
-      for (const feed of [stream, second]) await feed.ended();
+      for (const feed of [stream, second]) await feed.waitForEnd();
       expect(stream.ids).toEqual(stream.ids.map((_, at) => at + 1));
       expect(second.ids).toEqual(stream.ids.slice(-second.ids.length));
       const replay = await EventFeed.ofTask(two, id, '2');
-      await replay.ended();
+      await replay.waitForEnd();
       expect(replay.events).toEqual(stream.events.slice(2));
       expect(await one.task(id)).toEqual(await two.task(id));
     });
@@ -99,7 +99,7 @@ describe.concurrent.each(Object.keys(BACKENDS))('a rolling update on %s', (backe
       await vi.waitFor(() => expect(two.lines).toContain('ran steps 40 50 attempt 2'), 15_000);
       await two.until(once.id, 'FAILED', { agent: '/once' });
       await two.until(id, 'COMPLETED');
-      await feed.ended();
+      await feed.waitForEnd();
       expect(feed.ids).toEqual(feed.ids.map((_, at) => (feed.ids[0] ?? 0) + at));
       const all = await receiver.has((got) => got.some(({ text }) => text.includes('TASK_STATE_COMPLETED')));
       const order = [...new Set(all.map(seqOf))];

@@ -38,7 +38,7 @@ describe.concurrent.each(Object.keys(BACKENDS))('a replica on %s', (backend) => 
       'The agent stopped while it worked on this task and cannot resume it.',
     );
     await two.until(id, 'COMPLETED');
-    await feed.ended();
+    await feed.waitForEnd();
     expectGapless(feed);
   });
 
@@ -85,7 +85,7 @@ describe.concurrent.each(Object.keys(BACKENDS))('a replica on %s', (backend) => 
     await vi.waitFor(() => expect(two.lines).toContain('ran steps 100 50 attempt 2'), PATIENCE);
     one.signal('SIGCONT');
     await two.until(id, 'COMPLETED');
-    await feed.ended();
+    await feed.waitForEnd();
     expectGapless(feed);
     expect(one.runs('steps 100 50')).toBe(1);
     expect((await one.task(id)).status.state).toBe('TASK_STATE_COMPLETED');
@@ -98,9 +98,9 @@ describe.concurrent.each(Object.keys(BACKENDS))('a replica on %s', (backend) => 
       Array.from({ length: 3 }, () => one.send('steps 20 50', {}, { returnImmediately: true })),
     );
     const { id } = await one.send('die', {}, { returnImmediately: true });
-    const alive = () => [one, two, three, four].filter(({ isRunning }) => isRunning);
-    await vi.waitFor(() => expect(alive()).toHaveLength(1), { timeout: 60_000, interval: 50 });
-    const [left] = alive() as [Replica];
+    const runningReplicas = () => [one, two, three, four].filter(({ isRunning }) => isRunning);
+    await vi.waitFor(() => expect(runningReplicas()).toHaveLength(1), { timeout: 60_000, interval: 50 });
+    const [left] = runningReplicas() as [Replica];
     const failed = await left.until(id, 'FAILED');
     expect(textOf(failed.status.message?.parts)).toBe('The agent stopped each time it worked on this task.');
     for (const task of innocents) await left.until(task.id, 'COMPLETED');
@@ -130,7 +130,7 @@ describe.concurrent.each(Object.keys(BACKENDS))('a replica on %s', (backend) => 
     // Each replica in turn: whichever it is, streams and senders are on it.
     for (const [at, replica] of replicas.entries()) {
       replica.signal('SIGTERM');
-      await replica.ended();
+      await replica.waitForExit();
       if (at === 0) balancer.targets = [await cluster.boot(), replicas[1]];
     }
     await reading;

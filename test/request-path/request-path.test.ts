@@ -37,7 +37,7 @@ function stationsNow(): readonly Station[] {
 }
 
 /** Files in the order in which they are entered. */
-function entered(stations: readonly Station[]): readonly string[] {
+function enteredFiles(stations: readonly Station[]): readonly string[] {
   const files = stations.map(({ file }) => file).filter((file) => !CALL_BACK.includes(file));
   return files.filter((file, at) => file !== files[at - 1]);
 }
@@ -84,7 +84,7 @@ function watch(owner: object, method: string, port: string, from?: (stations: re
 }
 
 /** The stack of the head up to the function that waits for the body, and the stack of `accept` from there. */
-function joined(head: readonly Station[], tail: readonly Station[]): readonly Station[] {
+function joinStations(head: readonly Station[], tail: readonly Station[]): readonly Station[] {
   const inHead = (one: Station) => head.findIndex(({ file, call }) => file === one.file && call === one.call);
   // Middlewares wait, too, outside of that function.
   const waiting = tail.findLastIndex((one) => inHead(one) > 0);
@@ -98,8 +98,8 @@ function joined(head: readonly Station[], tail: readonly Station[]): readonly St
  * them the responder waits for the answer.
  */
 function after(earlier: readonly Station[], stations: readonly Station[]): readonly string[] {
-  const known = new Set(entered(earlier));
-  const files = entered(stations);
+  const known = new Set(enteredFiles(earlier));
+  const files = enteredFiles(stations);
   const inner = files.slice(files.findIndex((file) => known.has(file)));
   return inner.slice(inner.findIndex((file) => !known.has(file)));
 }
@@ -166,8 +166,8 @@ beforeAll(async () => {
   await server.close();
   receiver.close();
   vi.restoreAllMocks();
-  intake = joined(message.at('body'), message.at('accept'));
-  intakeOfStream = joined(stream.at('body'), stream.at('accept'));
+  intake = joinStations(message.at('body'), message.at('accept'));
+  intakeOfStream = joinStations(stream.at('body'), stream.at('accept'));
 });
 
 afterAll(() => {
@@ -176,17 +176,17 @@ afterAll(() => {
 
 /** The files of each list of the map, by the name of the list. */
 const measured: Readonly<Record<string, () => readonly string[]>> = {
-  Intake: () => entered(intake),
+  Intake: () => enteredFiles(intake),
   Agent: () => after(intake, message.at('execute')),
-  Event: () => entered(message.at('queue')),
-  Commit: () => entered(message.at('append')),
-  Feed: () => [...entered(message.at('waiter')), 'server/execution/turn-waiter'],
-  Answer: () => entered(message.at('end')),
-  Reader: () => [...entered(stream.at('reader')), 'server/execution/feed-reader'],
-  Pull: () => [...entered(stream.at('pull')), 'server/execution/feed-reader'],
-  Frame: () => entered(stream.at('frame')),
-  Write: () => entered(stream.at('write')),
-  Delivery: () => entered(message.at('post')),
+  Event: () => enteredFiles(message.at('queue')),
+  Commit: () => enteredFiles(message.at('append')),
+  Feed: () => [...enteredFiles(message.at('waiter')), 'server/execution/turn-waiter'],
+  Answer: () => enteredFiles(message.at('end')),
+  Reader: () => [...enteredFiles(stream.at('reader')), 'server/execution/feed-reader'],
+  Pull: () => [...enteredFiles(stream.at('pull')), 'server/execution/feed-reader'],
+  Frame: () => enteredFiles(stream.at('frame')),
+  Write: () => enteredFiles(stream.at('write')),
+  Delivery: () => enteredFiles(message.at('post')),
 };
 
 it(`a message passes ${MOST_HAND_OFFS} functions of the library between the socket and the storage`, () => {
@@ -196,7 +196,7 @@ it(`a message passes ${MOST_HAND_OFFS} functions of the library between the sock
 });
 
 it('a message enters no file and no room twice on its way to the storage', () => {
-  const files = entered(intake);
+  const files = enteredFiles(intake);
   expect(files).toEqual([...new Set(files)]);
   const rooms = files.map((file) => file.split('/')[0]);
   expect(rooms.filter((room, at) => room !== rooms[at - 1])).toEqual(['adapters', 'app', 'bindings', 'server']);
@@ -204,7 +204,7 @@ it('a message enters no file and no room twice on its way to the storage', () =>
 
 it('a streamed message takes the same way to its handler', () => {
   const before = (files: readonly string[]) => files.slice(0, files.indexOf('bindings/http/answer-call') + 1);
-  expect(before(entered(intakeOfStream))).toEqual(before(entered(intake)));
+  expect(before(enteredFiles(intakeOfStream))).toEqual(before(enteredFiles(intake)));
 });
 
 it('a message enters only its turn twice from the socket to the agent and back to the socket', () => {

@@ -24,16 +24,16 @@ const newPrefix = () => `p${++prefixes}/`;
 
 // This server tells 2010 as the time at which each upload in parts began. So a sweep would take those of this moment.
 const UPLOADS_STAY_MS = 50 * 365 * 24 * 3_600_000;
-const opened = async (clock: ManualClock) => ({
+const openStore = async (clock: ManualClock) => ({
   store: new S3FileStore(
     { ...server.options(newPrefix()), partBytes: 5 * MIB, restMs: UPLOADS_STAY_MS },
     { clock, fetch: send, ids: systemIds },
   ),
 });
-fileStoreContract('S3', opened);
-uploadStoreContract('S3, with small files', opened);
-uploadStoreContract('S3, with files of several parts', opened, 17 * MIB + 17);
-uploadStoreContract('S3, with files of whole parts', opened, 10 * MIB);
+fileStoreContract('S3', openStore);
+uploadStoreContract('S3, with small files', openStore);
+uploadStoreContract('S3, with files of several parts', openStore, 17 * MIB + 17);
+uploadStoreContract('S3, with files of whole parts', openStore, 10 * MIB);
 
 /** A file of chunks of random bytes, and its digest. */
 function largeFile(size: number, about: Partial<NewFile> = {}): { readonly file: NewFile; digest(): string } {
@@ -127,7 +127,7 @@ describe('an upload in S3', () => {
       await other.uploads.begin(SCOPE, about, LIMITS);
       let writes = 0;
       // The process dies before a write, or before its answer.
-      const dying = async (url: string, init: RequestInit) => {
+      const sendUntilDeath = async (url: string, init: RequestInit) => {
         if (init.method === 'GET') return send(url, init);
         writes += 1;
         if (writes > Math.ceil(last / 2)) throw new Error('killed');
@@ -135,7 +135,7 @@ describe('an upload in S3', () => {
         if (last % 2 === 1 && writes === Math.ceil(last / 2)) throw new Error('killed');
         return response;
       };
-      const one = new S3FileStore(options, { clock: systemClock, fetch: dying, ids: systemIds });
+      const one = new S3FileStore(options, { clock: systemClock, fetch: sendUntilDeath, ids: systemIds });
       const { id } = about;
       try {
         await one.uploads.append(SCOPE, { id, offset: 0, chunks: chunksOf(content.subarray(0, 7 * MIB)) });
@@ -175,13 +175,13 @@ describe('an upload in S3', () => {
       await one.uploads.append(SCOPE, { id, offset: 0, chunks: chunksOf(content.subarray(0, partEnd + 10)) });
       const begun = Promise.withResolvers<void>();
       const gate = Promise.withResolvers<void>();
-      async function* broken() {
+      async function* yieldWithGate() {
         yield content.subarray(partEnd + 10, partEnd + 20);
         begun.resolve();
         await gate.promise;
         throw new Error('the sender left');
       }
-      const late = one.uploads.append(SCOPE, { id, offset: partEnd + 10, chunks: broken() });
+      const late = one.uploads.append(SCOPE, { id, offset: partEnd + 10, chunks: yieldWithGate() });
       await begun.promise;
       const [offset, acknowledged] = [partEnd + 10, partEnd + 1000];
       await other.uploads.append(SCOPE, { id, offset, chunks: chunksOf(content.subarray(offset, acknowledged)) });
@@ -213,7 +213,7 @@ describe('a store in S3', () => {
     let running = 0;
     let most = 0;
     let parts = 0;
-    const counted = async (url: string, init: RequestInit) => {
+    const countParts = async (url: string, init: RequestInit) => {
       const isPart = url.includes('partNumber=');
       if (!isPart) return send(url, init);
       parts += 1;
@@ -225,7 +225,7 @@ describe('a store in S3', () => {
     };
     const store = new S3FileStore(
       { ...server.options(newPrefix()), partBytes: 5 * MIB, parallel: 2 },
-      { clock: systemClock, fetch: counted, ids: systemIds },
+      { clock: systemClock, fetch: countParts, ids: systemIds },
     );
     const size = 23 * MIB + 17;
     const { file, digest } = largeFile(size);
@@ -247,11 +247,13 @@ describe('a store in S3', () => {
       { ...server.options(prefix), partBytes: 5 * MIB },
       { clock: systemClock, fetch: send, ids: systemIds },
     );
-    async function* broken() {
+    async function* yieldThenFail() {
       for (let at = 0; at < 200; at++) yield randomBytes(64 * 1024);
       throw new Error('the sender left');
     }
-    await expect(store.put(SCOPE, largeFile(0, { chunks: broken() }).file, LIMITS)).rejects.toThrow('the sender left');
+    await expect(store.put(SCOPE, largeFile(0, { chunks: yieldThenFail() }).file, LIMITS)).rejects.toThrow(
+      'the sender left',
+    );
     const finish = () => {
       throw new Error('wrong digest');
     };
@@ -309,7 +311,7 @@ describe('a store in S3', () => {
 
   it('reads on after a cut connection', async () => {
     let cuts = 0;
-    const cutting = async (url: string, init: RequestInit) => {
+    const cutResponse = async (url: string, init: RequestInit) => {
       const response = await send(url, init);
       const isFile = url.includes('/data/') && init.method === 'GET';
       if (!isFile || ++cuts > 2) return response;
@@ -320,7 +322,11 @@ describe('a store in S3', () => {
       });
       return new Response(body, { status: response.status });
     };
-    const store = new S3FileStore(server.options(newPrefix()), { clock: systemClock, fetch: cutting, ids: systemIds });
+    const store = new S3FileStore(server.options(newPrefix()), {
+      clock: systemClock,
+      fetch: cutResponse,
+      ids: systemIds,
+    });
     const { file, digest } = largeFile(100_000);
     await store.put(SCOPE, file, LIMITS);
     const hash = createHash('sha256');

@@ -53,7 +53,7 @@ async function expectOneFile({ prefix, clock, id, open }: Awaited<ReturnType<typ
 }
 
 /** Sends the requests of a process, and calls `before` with the number of each one. */
-function numbered(before: (number: number) => Promise<void> | void): Send {
+function numberCalls(before: (number: number) => Promise<void> | void): Send {
   let number = 0;
   return async (url, init) => {
     await before(number++);
@@ -105,7 +105,7 @@ describe('a file that is put again after it expired', () => {
       await open().put(SCOPE, file(), LIMITS);
       await clock.advance(HOUR_MS);
       const dying = open(
-        numbered((number) => {
+        numberCalls((number) => {
           if (number >= last) throw new Error('killed');
         }),
       );
@@ -137,7 +137,7 @@ describe('a file that two processes store at the same time', () => {
         let isDead = false;
         // The other process does all of its work between two requests of this one.
         const one = open(
-          numbered(async (number) => {
+          numberCalls(async (number) => {
             if (isDead) throw new Error('killed');
             if (number !== held) return;
             isOver = false;
@@ -247,7 +247,7 @@ describe('an upload that two processes complete at the same time', () => {
       await uploads.append(SCOPE, { id, offset: 0, chunks: chunksOf(new TextEncoder().encode(CONTENT)) });
       isOver = true;
       const one = open(
-        numbered(async (number) => {
+        numberCalls(async (number) => {
           if (number !== held) return;
           isOver = (await complete(open(), late)) === undefined;
         }),

@@ -2,16 +2,16 @@ import { connect, createA2AServer, type Message } from 'parley-a2a';
 import { agentSchemas } from 'parley-a2a/schemas';
 import { describe, expect, it } from 'vitest';
 
-const saying = (data: unknown) => ({ message: { parts: [{ data }] } as unknown as Message });
+const sendParams = (data: unknown) => ({ message: { parts: [{ data }] } as unknown as Message });
 
-async function served(input: unknown) {
+async function serveAgent(input: unknown) {
   const server = createA2AServer({ agent: () => 'done', schemas: agentSchemas({ input: input as never }) });
   const { url } = await server.listen(0);
   const client = await connect(url);
   return {
     /** True if the server takes the data; false if they do not fit. */
     takes: (data: unknown) =>
-      client.sendMessage(saying(data)).then(
+      client.sendMessage(sendParams(data)).then(
         () => true,
         (error: { code?: string }) => (error.code === 'INVALID_PARAMS' ? false : Promise.reject(error)),
       ),
@@ -51,9 +51,9 @@ describe('a pattern with several ways to match costs no more than one with a sin
     ['repetitions in a row, without a fixed start', 'a*a*a*a*a*a*b', A(2_000)],
     ['a boundary in a repetition', String.raw`^(?:a\b|a)+$`, `${A(60)}!`],
   ])('%s', async (_name, pattern, text) => {
-    const keyed = (one: string) => ({ type: 'object', properties: { text: { type: 'string', pattern: one } } });
-    await using ambiguous = await served(keyed(pattern));
-    await using plain = await served(keyed(`^${'[a-z]'.repeat(26)}[0-9]$`));
+    const schemaWith = (one: string) => ({ type: 'object', properties: { text: { type: 'string', pattern: one } } });
+    await using ambiguous = await serveAgent(schemaWith(pattern));
+    await using plain = await serveAgent(schemaWith(`^${'[a-z]'.repeat(26)}[0-9]$`));
     expect(await ambiguous.takes({ text })).toBe(false);
     expect(await plain.takes({ text })).toBe(false);
     const ratio = await medianRatio(
@@ -64,8 +64,8 @@ describe('a pattern with several ways to match costs no more than one with a sin
   });
 
   it('names of members too', async () => {
-    await using ambiguous = await served({ propertyNames: { pattern: `^${'(aa|a)'.repeat(26)}$` } });
-    await using plain = await served({ propertyNames: { pattern: '^[a-z]{26}[0-9]$' } });
+    await using ambiguous = await serveAgent({ propertyNames: { pattern: `^${'(aa|a)'.repeat(26)}$` } });
+    await using plain = await serveAgent({ propertyNames: { pattern: '^[a-z]{26}[0-9]$' } });
     const data = { [`${A(50)}!`]: 1 };
     const ratio = await medianRatio(
       () => ambiguous.takes(data),

@@ -31,7 +31,11 @@ const echo: AgentExecutor = {
   },
 };
 
-async function served(schemas: AgentSchemasOptions, agent: AgentExecutor = echo, more: Partial<A2AServerOptions> = {}) {
+async function serveAgent(
+  schemas: AgentSchemasOptions,
+  agent: AgentExecutor = echo,
+  more: Partial<A2AServerOptions> = {},
+) {
   const logger = new CapturingLogger();
   const options = {
     agent,
@@ -45,7 +49,7 @@ async function served(schemas: AgentSchemasOptions, agent: AgentExecutor = echo,
   return { server, url, logger, [Symbol.asyncDispose]: () => server.close({ graceMs: 0 }) };
 }
 
-const saying = (part: object, metadata?: object) => ({
+const sendParams = (part: object, metadata?: object) => ({
   message: { parts: [part], ...(metadata && { metadata }) } as unknown as Message,
 });
 
@@ -53,17 +57,17 @@ describe.each(['JSONRPC', 'HTTP+JSON', 'GRPC'] as const)('data parts over %s', (
   const clientOf = (url: string) => connect(url, { prefer: [binding], bindings: [grpcTransport()] } as object);
 
   it('that fit are taken, others are refused with their field', async () => {
-    await using world = await served({ input: ORDER });
+    await using world = await serveAgent({ input: ORDER });
     const client = await clientOf(world.url);
     expect(client.agentInterface.protocolBinding).toBe(binding);
-    const taken = await client.ask(saying({ data: { items: [{ price: 1 }], code: 'AB-12' } }));
+    const taken = await client.ask(sendParams({ data: { items: [{ price: 1 }], code: 'AB-12' } }));
     expect(taken).toMatchObject({ task: { status: { state: 'TASK_STATE_COMPLETED' } } });
-    const refused = client.sendMessage(saying({ data: { items: [{ price: 1 }, { price: 'free' }] } }));
+    const refused = client.sendMessage(sendParams({ data: { items: [{ price: 1 }, { price: 'free' }] } }));
     await expect(refused).rejects.toMatchObject({
       code: 'INVALID_PARAMS',
       details: { violations: [{ field: 'message.parts[0].data.items[1].price' }] },
     });
-    const stream = client.sendStreamingMessage(saying({ data: {} }));
+    const stream = client.sendStreamingMessage(sendParams({ data: {} }));
     await expect(stream.next()).rejects.toMatchObject({
       details: { violations: [{ field: 'message.parts[0].data' }] },
     });
@@ -73,15 +77,15 @@ describe.each(['JSONRPC', 'HTTP+JSON', 'GRPC'] as const)('data parts over %s', (
     const schemas = { message: { type: 'object', properties: { place: { type: 'string' } } } };
     const metadata = { [WEATHER]: { place: 7 }, other: true };
     {
-      await using world = await served({ extensions: [{ uri: WEATHER, schemas }] });
+      await using world = await serveAgent({ extensions: [{ uri: WEATHER, schemas }] });
       const client = await clientOf(world.url);
-      const refused = await client.sendMessage(saying({ text: 'hi' }, metadata)).catch((error: unknown) => error);
+      const refused = await client.sendMessage(sendParams({ text: 'hi' }, metadata)).catch((error: unknown) => error);
       expect(refused).toBeInstanceOf(A2AError);
       expect((refused as A2AError).details.violations?.[0]?.field).toBe(`message.metadata["${WEATHER}"].place`);
     }
-    await using world = await served({ extensions: [{ uri: WEATHER, schemas, onMismatch: 'strip' }] });
+    await using world = await serveAgent({ extensions: [{ uri: WEATHER, schemas, onMismatch: 'strip' }] });
     const client = await clientOf(world.url);
-    const answer = await client.ask(saying({ text: 'hi' }, metadata));
+    const answer = await client.ask(sendParams({ text: 'hi' }, metadata));
     expect(answer.task?.status.message?.metadata).toEqual({ other: true });
   });
 });
@@ -96,7 +100,7 @@ describe('answers of an agent', () => {
         events.publish({ artifactUpdate: { artifact: { artifactId: 'a', parts: [{ data: { items: 1 } }] } } }),
     ],
   ])('that do not fit fail the task: %s', async (_name, publish) => {
-    await using world = await served(
+    await using world = await serveAgent(
       { output: ORDER },
       {
         async execute(_, events) {
@@ -114,7 +118,7 @@ describe('answers of an agent', () => {
   });
 
   it('lose metadata that do not fit, if these are stripped', async () => {
-    await using world = await served(
+    await using world = await serveAgent(
       { extensions: [{ uri: WEATHER, schemas: { artifact: { type: 'string' } }, onMismatch: 'strip' }] },
       {
         async execute(_, events) {
@@ -135,30 +139,30 @@ describe('schemas of skills', () => {
   };
 
   it('are chosen by the skill that a message names', async () => {
-    await using world = await served({ skills });
+    await using world = await serveAgent({ skills });
     const client = await connect(world.url);
-    const named = (skill: string, data: object) =>
-      client.sendMessage(saying({ data }, { [SCHEMAS_EXTENSION]: { skill } })).then(
+    const sendToSkill = (skill: string, data: object) =>
+      client.sendMessage(sendParams({ data }, { [SCHEMAS_EXTENSION]: { skill } })).then(
         () => 'taken',
         (error: A2AError) => error.details.violations?.map(({ field }) => field).join(),
       );
-    expect(await named('count', { n: 1 })).toBe('taken');
-    expect(await named('count', { n: 'x' })).toBe('message.parts[0].data.n');
-    expect(await named('order', { n: 1 })).toBe('message.parts[0].data');
-    expect(await named('nothing', { n: 1 })).toBe(`message.metadata["${SCHEMAS_EXTENSION}"].skill`);
+    expect(await sendToSkill('count', { n: 1 })).toBe('taken');
+    expect(await sendToSkill('count', { n: 'x' })).toBe('message.parts[0].data.n');
+    expect(await sendToSkill('order', { n: 1 })).toBe('message.parts[0].data');
+    expect(await sendToSkill('nothing', { n: 1 })).toBe(`message.metadata["${SCHEMAS_EXTENSION}"].skill`);
   });
 
   it('one of them has to fit a message that names none', async () => {
-    await using world = await served({ skills });
+    await using world = await serveAgent({ skills });
     const client = await connect(world.url);
-    await client.sendMessage(saying({ data: { n: 1 } }));
-    await client.sendMessage(saying({ data: { items: [] } }));
-    await expect(client.sendMessage(saying({ data: { x: 1 } }))).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+    await client.sendMessage(sendParams({ data: { n: 1 } }));
+    await client.sendMessage(sendParams({ data: { items: [] } }));
+    await expect(client.sendMessage(sendParams({ data: { x: 1 } }))).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
   });
 });
 
 it('the card links the schemas, and the host publishes them', async () => {
-  await using world = await served({
+  await using world = await serveAgent({
     input: ORDER,
     skills: { count: { output: z.object({ n: z.number() }) } },
     extensions: [{ uri: WEATHER, description: 'Weather', schemas: { task: { type: 'string' } } }],
@@ -174,14 +178,14 @@ it('the card links the schemas, and the host publishes them', async () => {
 });
 
 describe('a schema that refers to itself', () => {
-  const nested = (levels: number, key: string, end: unknown): unknown =>
+  const nestValue = (levels: number, key: string, end: unknown): unknown =>
     Array.from({ length: levels }).reduce((inner) => ({ [key]: inner }), end);
 
   /** The fields of a refusal; empty if the data are taken. */
   async function fieldsOf(input: object, data: unknown): Promise<readonly string[]> {
-    await using world = await served({ input: input as never });
+    await using world = await serveAgent({ input: input as never });
     const client = await connect(world.url);
-    return await client.sendMessage(saying({ data })).then(
+    return await client.sendMessage(sendParams({ data })).then(
       () => [],
       (error: A2AError) =>
         error.details.violations?.map(({ field, description }) => `${field} ${description}`) ?? [error.code],
@@ -227,7 +231,7 @@ describe('a schema that refers to itself', () => {
   it('checks values of any form', async () => {
     expect(await fieldsOf(value, { a: [['x', { b: 'y' }]], c: {} })).toEqual([]);
     expect((await fieldsOf(value, { a: [['x', { b: 1 }]] })).length).toBeGreaterThan(0);
-    expect(await fieldsOf(value, nested(90, 'a', 'x'))).toEqual([]);
+    expect(await fieldsOf(value, nestValue(90, 'a', 'x'))).toEqual([]);
     expect(
       await fieldsOf(
         value,
@@ -238,8 +242,10 @@ describe('a schema that refers to itself', () => {
 
   it('checks data up to a depth', async () => {
     // The wire takes fewer levels. Answers of an agent have not passed it.
-    const agent: AgentExecutor = { execute: (_, events) => events.message([{ data: nested(200, 'a', 'x') as never }]) };
-    await using world = await served({ output: value as never }, agent);
+    const agent: AgentExecutor = {
+      execute: (_, events) => events.message([{ data: nestValue(200, 'a', 'x') as never }]),
+    };
+    await using world = await serveAgent({ output: value as never }, agent);
     const answer = await (await connect(world.url)).ask('go');
     expect(answer).toMatchObject({ task: { status: { state: 'TASK_STATE_FAILED' } } });
     expect(JSON.stringify(world.logger.lines)).toContain('must have at most 100 levels');
@@ -251,30 +257,30 @@ describe('a schema that refers to itself', () => {
       ...node,
       $defs: { node: { anyOf: [{ required: ['x'], properties: { a: node } }, { properties: { a: node } }] } },
     };
-    expect(await fieldsOf(twice, nested(5, 'a', {}))).toEqual([]);
-    expect(await fieldsOf(twice, nested(60, 'a', {}))).toEqual([
+    expect(await fieldsOf(twice, nestValue(5, 'a', {}))).toEqual([]);
+    expect(await fieldsOf(twice, nestValue(60, 'a', {}))).toEqual([
       'message.parts[0].data has too many levels and members for a schema of this kind',
     ]);
   });
 });
 
 describe('a schema that needs time', () => {
-  const known = (delay: Promise<unknown> = Promise.resolve()) =>
+  const knownNumber = (delay: Promise<unknown> = Promise.resolve()) =>
     z.object({ n: z.number().refine((n) => delay.then(() => n < 10), 'is not known') });
 
   it.each(['JSONRPC', 'HTTP+JSON'] as const)('checks messages over %s', async (binding) => {
-    await using world = await served({ input: known() });
+    await using world = await serveAgent({ input: knownNumber() });
     const client = await connect(world.url, { prefer: [binding] } as object);
-    await client.sendMessage(saying({ data: { n: 1 } }));
+    await client.sendMessage(sendParams({ data: { n: 1 } }));
     const refused = { details: { violations: [{ field: 'message.parts[0].data.n', description: 'is not known' }] } };
-    await expect(client.sendMessage(saying({ data: { n: 11 } }))).rejects.toMatchObject(refused);
-    await expect(client.sendStreamingMessage(saying({ data: { n: 11 } })).next()).rejects.toMatchObject(refused);
+    await expect(client.sendMessage(sendParams({ data: { n: 11 } }))).rejects.toMatchObject(refused);
+    await expect(client.sendStreamingMessage(sendParams({ data: { n: 11 } })).next()).rejects.toMatchObject(refused);
   });
 
   it('keeps the order of events that the agent does not await', async () => {
     const answered = Promise.withResolvers<void>();
-    await using world = await served(
-      { output: known(answered.promise) },
+    await using world = await serveAgent(
+      { output: knownNumber(answered.promise) },
       {
         async execute(_, events) {
           void events.artifact({ data: { n: 1 } }, { artifactId: 'a' });
@@ -294,9 +300,9 @@ describe('a schema that needs time', () => {
   });
 
   it('fails a task whose answer does not fit, and one that it does not check in time', async () => {
-    const late = { output: known(new Promise(() => {})), timeoutMs: 20 };
-    for (const schemas of [{ output: known() }, late]) {
-      await using world = await served(schemas, {
+    const late = { output: knownNumber(new Promise(() => {})), timeoutMs: 20 };
+    for (const schemas of [{ output: knownNumber() }, late]) {
+      await using world = await serveAgent(schemas, {
         async execute(_, events) {
           void events.artifact({ data: { n: 12 } });
           void events.complete();
@@ -308,9 +314,9 @@ describe('a schema that needs time', () => {
   });
 
   it('refuses a message that it does not check in time', async () => {
-    await using world = await served({ input: known(new Promise(() => {})), timeoutMs: 20 });
+    await using world = await serveAgent({ input: knownNumber(new Promise(() => {})), timeoutMs: 20 });
     const client = await connect(world.url);
-    await expect(client.sendMessage(saying({ data: { n: 1 } }))).rejects.toMatchObject({ code: 'INTERNAL_ERROR' });
+    await expect(client.sendMessage(sendParams({ data: { n: 1 } }))).rejects.toMatchObject({ code: 'INTERNAL_ERROR' });
   });
 });
 
@@ -324,17 +330,17 @@ it('metadata of a request have schemas as well', async () => {
     },
   };
   const request = (weather: object) => ({
-    ...saying({ text: 'hi' }),
+    ...sendParams({ text: 'hi' }),
     metadata: { [WEATHER]: weather, other: 1 } as never,
   });
   {
-    await using world = await served({ extensions: [{ uri: WEATHER, schemas }] }, noting);
+    await using world = await serveAgent({ extensions: [{ uri: WEATHER, schemas }] }, noting);
     const client = await connect(world.url);
     await client.sendMessage(request({ place: 'Riga' }));
     const refused = await client.sendMessage(request({})).catch((error: A2AError) => error);
     expect((refused as A2AError).details.violations?.[0]?.field).toBe(`metadata["${WEATHER}"]`);
   }
-  await using world = await served({ extensions: [{ uri: WEATHER, schemas, onMismatch: 'strip' }] }, noting);
+  await using world = await serveAgent({ extensions: [{ uri: WEATHER, schemas, onMismatch: 'strip' }] }, noting);
   await (await connect(world.url)).ask(request({}));
   expect(told).toEqual([{ [WEATHER]: { place: 'Riga' }, other: 1 }, { other: 1 }]);
 });
@@ -371,16 +377,16 @@ describe('a schema that could take unbounded time is refused', () => {
     ['a text that must not fit', { not: { pattern: '^(?:x|y)*z$' } }, ['xy'.repeat(2_500_000)]],
     ['one of two patterns', { anyOf: [{ pattern: '^x*y$' }, { pattern: '^[xz]*y?$' }] }, ['x'.repeat(3_000_000)]],
   ])('and the patterns of a schema take a number of steps for all texts together: %s', async (_name, items, texts) => {
-    await using world = await served({ input: { items } }, echo, { limits: { bodyBytes: 20_000_000 } });
+    await using world = await serveAgent({ input: { items } }, echo, { limits: { bodyBytes: 20_000_000 } });
     const client = await connect(world.url);
-    await expect(client.sendMessage(saying({ data: texts }))).rejects.toMatchObject({
+    await expect(client.sendMessage(sendParams({ data: texts }))).rejects.toMatchObject({
       details: {
         violations: [
           { field: 'message.parts[0].data', description: 'has too many characters for the patterns of its schema' },
         ],
       },
     });
-    const taken = await client.ask(saying({ data: texts.map((text) => text.slice(0, 400)) }));
+    const taken = await client.ask(sendParams({ data: texts.map((text) => text.slice(0, 400)) }));
     expect(taken).toMatchObject({ task: { status: { state: 'TASK_STATE_COMPLETED' } } });
   });
 
@@ -419,11 +425,11 @@ describe('a schema that could take unbounded time is refused', () => {
       'T1:',
       'P1Y',
     ];
-    await using world = await served({ input: { items: { type: 'string', format } } });
+    await using world = await serveAgent({ input: { items: { type: 'string', format } } });
     const client = await connect(world.url);
-    const timed = async (text: string) => {
+    const measureCpu = async (text: string) => {
       const before = process.cpuUsage();
-      await client.sendMessage(saying({ data: [text, text, text, text] })).catch(() => undefined);
+      await client.sendMessage(sendParams({ data: [text, text, text, text] })).catch(() => undefined);
       const { user, system } = process.cpuUsage(before);
       return user + system;
     };
@@ -431,7 +437,7 @@ describe('a schema that could take unbounded time is refused', () => {
     for (const text of ['#', ...texts]) {
       const filled = `${text.repeat(Math.floor(4_090 / text.length))}!`;
       const all: number[] = [];
-      for (let round = 0; round < 5; round += 1) all.push(await timed(filled));
+      for (let round = 0; round < 5; round += 1) all.push(await measureCpu(filled));
       times.set(text, all.sort((a, b) => a - b)[2] ?? 0);
     }
     const plain = times.get('#') ?? 1;

@@ -4,7 +4,7 @@ import { jsonSchema } from 'parley-a2a/tools';
 import { describe, expect, it } from 'vitest';
 
 const DRAFT_7 = { $schema: 'http://json-schema.org/draft-07/schema#' };
-const given = (schema: unknown) => agentSchemas({ input: schema as never });
+const createSchemas = (schema: unknown) => agentSchemas({ input: schema as never });
 
 describe('a schema that is wrong itself is refused when it is given', () => {
   it.each([
@@ -27,7 +27,7 @@ describe('a schema that is wrong itself is refused when it is given', () => {
     ['a list', [], 'must be a schema'],
     ['null', null, 'must be a schema'],
   ])('%s', (_name, schema, fault) => {
-    expect(() => given(schema)).toThrow(`agentSchemas: input: ${fault}`);
+    expect(() => createSchemas(schema)).toThrow(`agentSchemas: input: ${fault}`);
   });
 
   it('also for a tool', () => {
@@ -39,7 +39,7 @@ describe('a schema that is wrong itself is refused when it is given', () => {
 
 describe('true and false are schemas', () => {
   async function takes(schema: unknown, data: unknown): Promise<boolean> {
-    const server = createA2AServer({ agent: () => 'done', schemas: given(schema) });
+    const server = createA2AServer({ agent: () => 'done', schemas: createSchemas(schema) });
     try {
       const client = await connect((await server.listen(0)).url);
       const sent = client.sendMessage({ message: { parts: [{ data }] } as unknown as Message });
@@ -76,7 +76,7 @@ describe('true and false are schemas', () => {
   });
 
   it('and are published as they are', async () => {
-    const server = createA2AServer({ agent: () => 'done', schemas: given(true) });
+    const server = createA2AServer({ agent: () => 'done', schemas: createSchemas(true) });
     const { url } = await server.listen(0);
     const answer = await fetch(new URL('/schemas/input', url));
     expect([answer.headers.get('content-type'), await answer.json()]).toEqual(['application/schema+json', true]);

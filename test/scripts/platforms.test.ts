@@ -12,7 +12,7 @@ const least = manifest.engines.node.replace('>=', '');
 
 const workflow = read('.github/workflows/platforms.yml');
 /** The values of the lists of a name in the workflow, in order. */
-const listed = (name: string) =>
+const readLists = (name: string) =>
   Array.from(workflow.matchAll(new RegExp(`^ +${name}: \\[(.+)\\]$`, 'gm')), ([, list = '']) =>
     list.split(', ').map((value) => value.replaceAll("'", '')),
   );
@@ -72,9 +72,9 @@ it('the workflow runs on every platform that the documents name', () => {
   const [, table = ''] = read('docs/hosts.md').split('\n## Platforms\n');
   const named = Array.from(table.split('\n## ')[0]?.matchAll(/^\| ([^|]+) \|/gm) ?? [], ([, name = '']) => name);
   expect(named.slice(2)).toEqual(['Linux', 'macOS', 'Windows', 'Deno', 'Bun', 'Workers']);
-  expect(listed('os')[0]).toEqual(['ubuntu-latest', 'macos-latest', 'windows-latest']);
-  expect(listed('node')[0]?.[0]).toBe(least);
-  const [runtimes = []] = listed('runtime');
+  expect(readLists('os')[0]).toEqual(['ubuntu-latest', 'macos-latest', 'windows-latest']);
+  expect(readLists('node')[0]?.[0]).toBe(least);
+  const [runtimes = []] = readLists('runtime');
   expect(runtimes).toEqual(['deno', 'bun', 'workerd']);
   for (const name of runtimes) expect(existsSync(`${root}/test/hosts/${name}.test.ts`)).toBe(true);
 });

@@ -6,12 +6,12 @@ import { fileURLToPath } from 'node:url';
 import { openStorage } from 'parley-a2a/storage';
 import { openRedisCache } from 'parley-a2a-redis';
 import { describe, expect, it } from 'vitest';
-import { leakIn, planted } from '../../packages/parley/test/planted-secrets.js';
+import { leakIn, plantSecret } from '../../packages/parley/test/planted-secrets.js';
 import { EmptyFolder, type ParleyResult, parley } from '../cli/parley.js';
 import { BACKENDS } from '../support/backends.js';
 
 const EXAMPLES = fileURLToPath(new URL('../../examples/agents/dist/main.js', import.meta.url));
-const SECRET = planted('url');
+const SECRET = plantSecret('url');
 const HOST = '127.0.0.1:1';
 
 /** Urls and texts that people take for urls. The server is never there. */

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { CapturingLogger } from '../../packages/parley/test/engine.js';
-import { leakIn, outputs, PLANTED, planted } from '../../packages/parley/test/planted-secrets.js';
+import { leakIn, outputs, PLANTED, plantSecret } from '../../packages/parley/test/planted-secrets.js';
 import { startExampleServer } from '../support/example-server.mjs';
 
-const SECRET = planted('of this test');
+const SECRET = plantSecret('of this test');
 
 /** Ways in which a program may show a secret. */
 const SHOWN: readonly (readonly [string, string])[] = [

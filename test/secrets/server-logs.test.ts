@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { BearerTokens } from '../../packages/parley/src/exports/auth.js';
 import { redactor } from '../../packages/parley/src/exports/credentials.js';
 import { createA2AServer, textLogger } from '../../packages/parley/src/exports/index.js';
-import { leakIn, planted } from '../../packages/parley/test/planted-secrets.js';
+import { leakIn, plantSecret } from '../../packages/parley/test/planted-secrets.js';
 import { LocalServer } from '../push-receiver/receiver-world.js';
 
 // A server whose callers, webhooks and mistakes are full of secrets, with the most talkative log.
-const TOKEN = planted('bearer');
+const TOKEN = plantSecret('bearer');
 const lines: string[] = [];
 const server = createA2AServer({
   agent: { execute: (_, events) => events.complete('Done') },
@@ -25,7 +25,7 @@ const wasCalled = new Promise<void>((resolve) => {
 beforeAll(async () => {
   ({ url } = await server.listen(0));
   hook = await LocalServer.open((_, response) => {
-    response.writeHead(400, { 'x-echo': planted('answer') }).end(planted('answer'));
+    response.writeHead(400, { 'x-echo': plantSecret('answer') }).end(plantSecret('answer'));
     called();
   });
 });
@@ -44,16 +44,24 @@ const call = (method: string, params: object) => post(JSON.stringify({ jsonrpc: 
 const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'hi' }] };
 
 it('a server logs no secret of a caller, a webhook or a mistake', async () => {
-  const authentication = { scheme: 'Bearer', credentials: planted('credentials') };
-  const webhook = { id: 'hook', url: `${hook.url}/?key=${planted('url')}`, token: planted('token'), authentication };
+  const authentication = { scheme: 'Bearer', credentials: plantSecret('credentials') };
+  const webhook = {
+    id: 'hook',
+    url: `${hook.url}/?key=${plantSecret('url')}`,
+    token: plantSecret('token'),
+    authentication,
+  };
   const sent = await call('SendMessage', { message, configuration: { taskPushNotificationConfig: webhook } });
   const taskId = (JSON.parse(sent) as { result: { task: { id: string } } }).result.task.id;
   const config = { ...webhook, taskId, id: 'other' };
-  await call('CreateTaskPushNotificationConfig', { ...config, url: `https://ann:${planted('user')}@host.example/` });
-  await call('CreateTaskPushNotificationConfig', { ...config, token: `${planted('token')}\r\nx: y` });
   await call('CreateTaskPushNotificationConfig', {
     ...config,
-    url: `http://10.0.0.1/${planted('path')}?token=${planted('q')}`,
+    url: `https://ann:${plantSecret('user')}@host.example/`,
+  });
+  await call('CreateTaskPushNotificationConfig', { ...config, token: `${plantSecret('token')}\r\nx: y` });
+  await call('CreateTaskPushNotificationConfig', {
+    ...config,
+    url: `http://10.0.0.1/${plantSecret('path')}?token=${plantSecret('q')}`,
   });
   const read = await call('GetTaskPushNotificationConfig', { taskId, id: 'hook' });
   const list = await call('ListTaskPushNotificationConfigs', { taskId });
@@ -61,11 +69,11 @@ it('a server logs no secret of a caller, a webhook or a mistake', async () => {
     expect(text).toContain('"id":"hook"');
     expect(leakIn(text.replaceAll(webhook.url, ''))).toBeUndefined();
   }
-  await post('{', { authorization: `Bearer ${planted('wrong')}` });
-  await post('{', { authorization: `Basic ${btoa(`ann:${planted('basic')}`)}` });
-  await post('{', { cookie: `session=${planted('cookie')}`, 'x-api-key': planted('key') });
-  await post('{}', {}, `?access_token=${planted('query')}&api_key=${encodeURIComponent(planted('query'))}`);
-  await post(`{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"token":"${planted('params')}"`);
+  await post('{', { authorization: `Bearer ${plantSecret('wrong')}` });
+  await post('{', { authorization: `Basic ${btoa(`ann:${plantSecret('basic')}`)}` });
+  await post('{', { cookie: `session=${plantSecret('cookie')}`, 'x-api-key': plantSecret('key') });
+  await post('{}', {}, `?access_token=${plantSecret('query')}&api_key=${encodeURIComponent(plantSecret('query'))}`);
+  await post(`{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"token":"${plantSecret('params')}"`);
   await wasCalled;
   while (!lines.join('').includes('parked')) await new Promise((resolve) => setImmediate(resolve));
   expect(lines.length).toBeGreaterThan(10);
@@ -73,7 +81,7 @@ it('a server logs no secret of a caller, a webhook or a mistake', async () => {
 });
 
 it('the redactor removes a known secret in every encoding', () => {
-  const secret = planted('known');
+  const secret = plantSecret('known');
   const shown = redactor([secret]);
   const forms = [
     secret,

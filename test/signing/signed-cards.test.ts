@@ -13,7 +13,7 @@ import { bearerToken } from '../../packages/parley/src/exports/credentials.js';
 import type { AgentCard } from '../../packages/parley/src/exports/index.js';
 import { type A2AServerOptions, createA2AServer, readCardKeys } from '../../packages/parley/src/exports/node.js';
 import { type CardJwk, createAgentHandler } from '../../packages/parley/src/exports/server.js';
-import { signer, textOf, unverified } from '../client/card-signer.js';
+import { signer, textOf, unverifiedError } from '../client/card-signer.js';
 import { freePort } from '../interop/example-server.js';
 
 const closers: (() => unknown)[] = [];
@@ -31,11 +31,11 @@ async function keyOf(kid: string, alg = 'ES256'): Promise<CardJwk> {
   return { ...(await exportJWK(privateKey)), kid, alg } as CardJwk;
 }
 
-function published({ d: _, p: __, q: ___, dp: ____, dq: _____, qi: ______, ...key }: CardJwk): CardJwk {
+function publicPart({ d: _, p: __, q: ___, dp: ____, dq: _____, qi: ______, ...key }: CardJwk): CardJwk {
   return key as CardJwk;
 }
 
-async function signing(keys: readonly CardJwk[], options: Partial<A2AServerOptions> = {}) {
+async function serveSigned(keys: readonly CardJwk[], options: Partial<A2AServerOptions> = {}) {
   const server = createA2AServer({
     name: 'Übersetzer',
     description: '',
@@ -59,7 +59,7 @@ const current = { 'a2a-version': '1.0' };
 
 describe('a signed card', () => {
   it.each(['ES256', 'ES384', 'EdDSA', 'RS256', 'PS256'])('is verified by its published key: %s', async (alg) => {
-    const { read } = await signing([await keyOf('now', alg)]);
+    const { read } = await serveSigned([await keyOf('now', alg)]);
     const { json: jwks } = await read('/.well-known/jwks.json');
     for (const headers of [current, {}] as Record<string, string>[]) {
       const { json: card } = await read(CARD, headers);
@@ -70,7 +70,7 @@ describe('a signed card', () => {
   });
 
   it('names key, algorithm, type and the url of the keys', async () => {
-    const { read } = await signing([await keyOf('now')]);
+    const { read } = await serveSigned([await keyOf('now')]);
     const { json: card } = await read(CARD, current);
     expect(decodeProtectedHeader(card.signatures[0] ?? {})).toEqual({
       alg: 'ES256',
@@ -81,7 +81,7 @@ describe('a signed card', () => {
   });
 
   it('does not name keys that are not https', async () => {
-    const { server } = await signing([await keyOf('now')], { url: 'http://agent.example' });
+    const { server } = await serveSigned([await keyOf('now')], { url: 'http://agent.example' });
     const answer = await server.fetch(new Request(`http://agent.example${CARD}`, { headers: current }));
     const { signatures } = (await answer.json()) as { signatures: { protected: string }[] };
     expect(decodeProtectedHeader(signatures[0] ?? { protected: '' })).not.toHaveProperty('jku');
@@ -92,9 +92,9 @@ describe('a signed card', () => {
     for (const level of ['log', 'info', 'debug'] as const) vi.spyOn(console, level).mockImplementation(() => {});
     closers.push(() => vi.restoreAllMocks());
     const key = await keyOf('now');
-    const verify = verifyAgentCardSignature(async () => (await importJWK(published(key) as never, 'ES256')) as never);
+    const verify = verifyAgentCardSignature(async () => (await importJWK(publicPart(key) as never, 'ES256')) as never);
     for (const description of ['', 'D'] as const) {
-      const { read } = await signing([key], { description });
+      const { read } = await serveSigned([key], { description });
       const { json } = await read(CARD, current);
       await verify(SdkCard.fromJSON(json) as SdkCard);
       await expect(verify(SdkCard.fromJSON({ ...json, name: 'Evil' }) as SdkCard)).rejects.toThrow();
@@ -103,14 +103,14 @@ describe('a signed card', () => {
 
   it('of 0.3 is signed as it is sent', async () => {
     const key = await keyOf('now');
-    const { read } = await signing([key], { versions: ['0.3'] });
+    const { read } = await serveSigned([key], { versions: ['0.3'] });
     const { json } = await read(CARD);
     expect(json).toHaveProperty('protocolVersion');
-    expect(await fetchAgentCard(json, { signatures: { keys: [published(key)] as never } })).toHaveProperty('name');
+    expect(await fetchAgentCard(json, { signatures: { keys: [publicPart(key)] as never } })).toHaveProperty('name');
   });
 
   it('stays the same between two reads, with a tag', async () => {
-    const { read } = await signing([await keyOf('now')]);
+    const { read } = await serveSigned([await keyOf('now')]);
     const first = await read(CARD, current);
     const second = await read(CARD, current);
     expect(second.json).toEqual(first.json);
@@ -121,23 +121,23 @@ describe('a signed card', () => {
 describe('rotation', () => {
   it('signs with every private key, and publishes earlier keys', async () => {
     const [retired, now, next] = [await keyOf('retired'), await keyOf('now'), await keyOf('next', 'EdDSA')];
-    const { read } = await signing([now, next, published(retired)]);
+    const { read } = await serveSigned([now, next, publicPart(retired)]);
     const { json: jwks, answer } = await read('/.well-known/jwks.json');
     expect(answer.headers.get('cache-control')).toBe('public, max-age=300');
     expect(jwks.keys.map(({ kid }: CardJwk) => kid)).toEqual(['now', 'next', 'retired']);
     expect(JSON.stringify(jwks)).not.toMatch(/"(d|p|q|dp|dq|qi)":/);
     const { json: card } = await read(CARD, current);
     for (const key of [now, next]) {
-      expect(await fetchAgentCard(card, { signatures: { keys: [published(key)] as never } })).toHaveProperty('name');
+      expect(await fetchAgentCard(card, { signatures: { keys: [publicPart(key)] as never } })).toHaveProperty('name');
     }
-    await expect(fetchAgentCard(card, { signatures: { keys: [published(retired)] as never } })).rejects.toThrow();
-    const impostor = published(await keyOf('now'));
+    await expect(fetchAgentCard(card, { signatures: { keys: [publicPart(retired)] as never } })).rejects.toThrow();
+    const impostor = publicPart(await keyOf('now'));
     await expect(fetchAgentCard(card, { signatures: { keys: [impostor] as never } })).rejects.toThrow();
   });
 
   it('needs no credential for the keys', async () => {
     const authenticator = new BearerTokens([{ token: 'token-of-ada', subject: 'ada' }]);
-    const { read } = await signing([await keyOf('now')], { authenticator });
+    const { read } = await serveSigned([await keyOf('now')], { authenticator });
     expect((await read('/.well-known/jwks.json')).answer.status).toBe(200);
   });
 });
@@ -147,8 +147,8 @@ describe('the extended card', () => {
     ['ada', 'bob', 'eve'].map((subject) => ({ token: `token-of-${subject}`, subject })),
   );
 
-  async function extended(keys: readonly CardJwk[]) {
-    return signing(keys, {
+  async function serveExtended(keys: readonly CardJwk[]) {
+    return serveSigned(keys, {
       authenticator,
       versions: ['1.0', '0.3', '0.2.5'],
       extendedAgentCard: async (card, { id }) =>
@@ -158,19 +158,19 @@ describe('the extended card', () => {
 
   it('is signed for each user, apart from the public card', async () => {
     const key = await keyOf('now');
-    const { read } = await extended([key]);
+    const { read } = await serveExtended([key]);
     for (const user of ['ada', 'bob']) {
       const headers = { ...current, authorization: `Bearer token-of-${user}` };
       const { json, answer } = await read('/a2a/rest/extendedAgentCard', headers);
       expect(answer.headers.get('cache-control')).toBe('private, no-store');
-      const card = await fetchAgentCard(json, { signatures: { keys: [published(key)] as never } });
+      const card = await fetchAgentCard(json, { signatures: { keys: [publicPart(key)] as never } });
       expect(card.description).toContain(user);
       expect(card.supportedInterfaces[0]?.url).toMatch(/^https:\/\/agent.example/);
     }
   });
 
   it('is refused to a user without one, and to anonymous callers', async () => {
-    const { read } = await extended([await keyOf('now')]);
+    const { read } = await serveExtended([await keyOf('now')]);
     const path = '/a2a/rest/extendedAgentCard';
     expect((await read(path, { ...current, authorization: 'Bearer token-of-eve' })).answer.status).toBe(403);
     expect((await read(path, current)).answer.status).toBe(401);
@@ -190,7 +190,7 @@ describe('the extended card', () => {
     const client = await connect('http://127.0.0.1:1', {
       credentials: bearerToken('token-of-ada'),
       fetch: (input, init) => fetch(new Request(input, init)),
-      signatures: { keys: [published(key)] as never },
+      signatures: { keys: [publicPart(key)] as never },
     });
     expect((await client.getExtendedAgentCard()).description).toContain('ada');
   });
@@ -216,7 +216,7 @@ describe.each([
     const publicCard = server.agentCard;
     const publicSigner = await signer('public');
     const card = { ...publicCard, signatures: [await publicSigner.sign(textOf(publicCard))] } as object as AgentCard;
-    const extended = async (keys: readonly object[]) => {
+    const connectExtended = async (keys: readonly object[]) => {
       const client = await connect(card, {
         binding,
         bindings: [transport()],
@@ -227,8 +227,8 @@ describe.each([
       expect(client.agentInterface.protocolBinding).toBe(binding);
       return client.getExtendedAgentCard();
     };
-    expect((await extended([publicSigner.jwk, published(key)])).description).toContain('ada');
-    await expect(extended([publicSigner.jwk])).rejects.toEqual(unverified(/kid "now"/));
+    expect((await connectExtended([publicSigner.jwk, publicPart(key)])).description).toContain('ada');
+    await expect(connectExtended([publicSigner.jwk])).rejects.toEqual(unverifiedError(/kid "now"/));
   });
 });
 
@@ -249,18 +249,18 @@ it('an interface that only the extended card lists is used if a trusted key sign
   const publicCard = server.agentCard;
   const publicSigner = await signer('public');
   const card = { ...publicCard, signatures: [await publicSigner.sign(textOf(publicCard))] } as object as AgentCard;
-  const listing = (keys: readonly object[]) =>
+  const connectGrpc = (keys: readonly object[]) =>
     connect(card, {
       binding: 'GRPC',
       bindings: [grpcTransport()],
       credentials: bearerToken('token-of-ada'),
       signatures: { keys: keys as never },
     });
-  const client = await listing([publicSigner.jwk, published(key)]);
+  const client = await connectGrpc([publicSigner.jwk, publicPart(key)]);
   closers.push(() => client.close());
   expect(client.agentInterface.protocolBinding).toBe('GRPC');
   expect(await client.sendMessage('hi')).toHaveProperty('task');
-  await expect(listing([publicSigner.jwk])).rejects.toMatchObject({
+  await expect(connectGrpc([publicSigner.jwk])).rejects.toMatchObject({
     code: 'UNSUPPORTED_OPERATION',
     message: expect.stringContaining('kid "now"'),
   });
@@ -276,7 +276,7 @@ describe('keys that cannot be used', () => {
   it('are refused when the server starts', async () => {
     const good = await keyOf('now');
     for (const [keys, problem] of [
-      [[published(good)], 'needs a private key'],
+      [[publicPart(good)], 'needs a private key'],
       [[good, { ...good }], 'has the kid of another key'],
       [[{ kty: 'oct', k: 'c2VjcmV0', kid: 'x' }], 'is no EC, Ed25519 or RSA key'],
       [[{ ...good, alg: 'HS256' }], 'cannot sign with HS256'],
@@ -304,7 +304,7 @@ describe('keys that cannot be used', () => {
       await file('earlier.pem', String(publicKey.export({ type: 'spki', format: 'pem' }))),
       await file('set.json', JSON.stringify({ keys: [await keyOf('in a set', 'RS256')] })),
     ];
-    const { read } = await signing(await readCardKeys(paths));
+    const { read } = await serveSigned(await readCardKeys(paths));
     const { json: jwks } = await read('/.well-known/jwks.json');
     expect(jwks.keys.map(({ kty, alg }: CardJwk) => [kty, alg])).toEqual([
       ['EC', 'ES256'],

@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const filesIn = (folder: string) => readdirSync(folder, { recursive: true }).map(String);
 const documents = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md') && name !== 'README.md');
 const read = (name: string) => readFileSync(join(SITE, name), 'utf8');
-const linked = (text: string) => Array.from(text.matchAll(/\]\(([^)]+)\)/g), ([, target]) => target ?? '');
+const linkTargets = (text: string) => Array.from(text.matchAll(/\]\(([^)]+)\)/g), ([, target]) => target ?? '');
 
 describe('links', () => {
   let copy: string;
@@ -75,7 +75,7 @@ describe('for language models', () => {
   });
 
   it('llms.txt names every document, the reference and the skill of the command line', () => {
-    const links = linked(read('llms.txt'));
+    const links = linkTargets(read('llms.txt'));
     expect(links).toEqual(expect.arrayContaining([...documents, 'reference/parley-a2a.md', 'skill/SKILL.md']));
     expect(links.filter((link) => !existsSync(join(SITE, link)))).toEqual([]);
   });

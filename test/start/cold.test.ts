@@ -29,7 +29,7 @@ describe.runIf(process.env.TEST_LONG !== undefined)('npm start in a clone', { ti
   }
 
   /** Milliseconds until the server listens. */
-  async function started(place: string): Promise<number> {
+  async function measureStart(place: string): Promise<number> {
     const began = performance.now();
     const server = new StartedServer({ path: (path) => join(place, path) }, []);
     try {
@@ -40,7 +40,7 @@ describe.runIf(process.env.TEST_LONG !== undefined)('npm start in a clone', { ti
     }
   }
 
-  async function installed(place: string): Promise<number> {
+  async function measureInstall(place: string): Promise<number> {
     const part = ['--workspace=examples/agents', '--include-workspace-root=false', '--include=dev'];
     const began = performance.now();
     await run('npm', ['ci', ...part, '--no-audit', '--no-fund', '--loglevel=error'], { cwd: place });
@@ -50,10 +50,10 @@ describe.runIf(process.env.TEST_LONG !== undefined)('npm start in a clone', { ti
   it(`takes at most ${MOST} × npm ci when cold`, async () => {
     const times = { cold: [] as number[], warm: [] as number[], ci: [] as number[] };
     for (let round = 0; round < ROUNDS; round++) {
-      times.ci.push(await installed(await clone(`ci-${round}`)));
+      times.ci.push(await measureInstall(await clone(`ci-${round}`)));
       const place = await clone(`start-${round}`);
-      times.cold.push(await started(place));
-      times.warm.push(await started(place));
+      times.cold.push(await measureStart(place));
+      times.warm.push(await measureStart(place));
     }
     const [cold, warm, ci] = [times.cold, times.warm, times.ci].map((all) => Math.min(...all) / 1000) as [
       number,

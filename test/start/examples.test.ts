@@ -11,7 +11,7 @@ import { expect, it, onTestFinished } from 'vitest';
 const mainOf = (example: string) => fileURLToPath(new URL(`../../examples/${example}/dist/main.js`, import.meta.url));
 
 /** Starts an example in an empty folder. Resolves to its url, and to a function that ends it as an operator does. */
-async function started(example: string) {
+async function startExample(example: string) {
   const folder = mkdtempSync(join(tmpdir(), 'parley-example-'));
   const child = spawn(process.execPath, [mainOf(example)], {
     cwd: folder,
@@ -44,7 +44,7 @@ it.each([
   ['langgraph', 'Refunds', ['Refund 50 euros', 'TASK_STATE_INPUT_REQUIRED']],
   ['tools', 'Books', ['Ulysses', 'TASK_STATE_INPUT_REQUIRED']],
 ] as const)('the example %s starts in an empty folder, answers, and ends at SIGTERM', async (example, name, call) => {
-  const { url, stop } = await started(example);
+  const { url, stop } = await startExample(example);
   const client = await connect(url);
   onTestFinished(() => client.close());
   expect(client.card.name).toBe(name);

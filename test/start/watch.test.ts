@@ -14,7 +14,7 @@ afterEach(() => {
   for (const end of ends.splice(0).reverse()) end();
 });
 
-function started(args: readonly string[]): { tree: CopiedTree; start: StartedServer } {
+function startCopy(args: readonly string[]): { tree: CopiedTree; start: StartedServer } {
   const tree = new CopiedTree();
   ends.push(() => tree[Symbol.dispose]());
   const start = new StartedServer(tree, args);
@@ -24,7 +24,7 @@ function started(args: readonly string[]): { tree: CopiedTree; start: StartedSer
 
 const headers = { 'content-type': 'application/json', 'a2a-version': '1.0' };
 
-async function greeted(url: string): Promise<{ id: string; text: string }> {
+async function greetAgent(url: string): Promise<{ id: string; text: string }> {
   const body = JSON.stringify({ message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'you' }] } });
   const response = await fetch(`${url}/hello/message:send`, { method: 'POST', headers, body });
   const { task } = (await response.json()) as { task: { id: string; artifacts: { parts: { text: string }[] }[] } };
@@ -32,9 +32,9 @@ async function greeted(url: string): Promise<{ id: string; text: string }> {
 }
 
 it('`npm start -- --watch` serves what was changed, and keeps the tasks', { timeout: TIMEOUT_MS }, async () => {
-  const { tree, start } = started(['--watch']);
+  const { tree, start } = startCopy(['--watch']);
   const first = await start.listens();
-  const { id, text } = await greeted(first);
+  const { id, text } = await greetAgent(first);
   expect(text).toBe('Hello, World! You said: "you"');
 
   // A source of the agents and one of a library.
@@ -44,7 +44,7 @@ it('`npm start -- --watch` serves what was changed, and keeps the tasks', { time
   await start.prints(/"msg":"stopped"/);
   await start.prints(/^the changed library$/m);
   const second = await start.listens();
-  expect((await greeted(second)).text).toBe('Good morning! You said: "you"');
+  expect((await greetAgent(second)).text).toBe('Good morning! You said: "you"');
   expect(await (await fetch(second)).text()).toContain(isLong ? 'Agent3Agent' : 'Agent2Agent');
   expect(await (await fetch(`${second}/hello/tasks/${id}`, { headers })).json()).toMatchObject({ id });
 
@@ -52,7 +52,7 @@ it('`npm start -- --watch` serves what was changed, and keeps the tasks', { time
   tree.edit(HELLO, 'await events.working();', 'await events.working(;');
   expect(await start.prints(/\[ERROR\] ([^\n]*)\n\n *src\/hello-agent\.ts:\d+/)).toContain('Unexpected');
   await start.prints(/The sources do not compile\. The server goes on as it was; waiting for a change/);
-  expect((await greeted(second)).text).toContain('Good morning!');
+  expect((await greetAgent(second)).text).toContain('Good morning!');
 
   // Each change takes builds, so that the rest is in the long form.
   if (isLong) await outlivesItsServer(tree, start);
@@ -70,11 +70,11 @@ async function outlivesItsServer(tree: CopiedTree, start: StartedServer): Promis
   tree.edit(HELLO, 'Good morning! You said', 'Good night! You said');
   tree.edit('examples/agents/src/main.ts', "throw new Error('planted');", 'await serve();');
   const third = await start.listens();
-  expect((await greeted(third)).text).toBe('Good night! You said: "you"');
+  expect((await greetAgent(third)).text).toBe('Good night! You said: "you"');
 }
 
 it('`npm start` refuses an option that it does not know, and says which there are', async () => {
-  const { start } = started(['--wach']);
+  const { start } = startCopy(['--wach']);
   expect(await start.prints(/Unknown option '(.*?)'/)).toBe('--wach');
   await start.prints(/--watch {3}builds and serves again/);
 });

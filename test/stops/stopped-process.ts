@@ -57,7 +57,7 @@ export class StoppedProcess implements AsyncDisposable {
   }
 
   /** The server of docs/storage.md, with another agent, database and port, and a shorter grace. */
-  static documented({ database, hasTimer }: StoppedOptions): StoppedProcess {
+  static ofDocsSample({ database, hasTimer }: StoppedOptions): StoppedProcess {
     const page = readFileSync(new URL('../../docs/storage.md', import.meta.url), 'utf8');
     const [, sample = ''] = /```ts\n([^`]*SIGTERM[^`]*)```/.exec(page) ?? [];
     const source = sample
@@ -83,12 +83,12 @@ export class StoppedProcess implements AsyncDisposable {
   }
 
   /** `parley serve` with the same agent. */
-  static served({ database }: StoppedOptions): StoppedProcess {
+  static ofServeCommand({ database }: StoppedOptions): StoppedProcess {
     return new StoppedProcess([PARLEY, 'serve', fileURLToPath(AGENT), '--port', '0', '--database', database]);
   }
 
   /** Waits for a line; resolves to its first group. */
-  async told(pattern: RegExp): Promise<string> {
+  async waitForOutput(pattern: RegExp): Promise<string> {
     for (;;) {
       const found = pattern.exec(this.output);
       if (found) return found[1] ?? '';
@@ -99,7 +99,7 @@ export class StoppedProcess implements AsyncDisposable {
 
   /** Sends a message without waiting for its turn; resolves to the id of its task. */
   async send(text: string, taskId?: string): Promise<string> {
-    const url = await this.told(/^URL: (\S+)$/m);
+    const url = await this.waitForOutput(/^URL: (\S+)$/m);
     const message = { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text }], ...(taskId && { taskId }) };
     const body = JSON.stringify({ message, configuration: { returnImmediately: true } });
     const answer = await fetch(`${url}/a2a/rest/message:send`, { method: 'POST', headers: HEADERS, body });
@@ -109,14 +109,14 @@ export class StoppedProcess implements AsyncDisposable {
   /** Brings a turn into a state. `other` is an agent for its call, whose answer never comes. */
   async enter(state: State, other: StoppedProcess): Promise<void> {
     const begun = state === 'queued' ? 'signal' : state;
-    const task = await this.send(state === 'call' ? `call ${await other.told(/^URL: (\S+)$/m)}` : begun);
-    await this.told(new RegExp(`^begun ${begun}$`, 'm'));
+    const task = await this.send(state === 'call' ? `call ${await other.waitForOutput(/^URL: (\S+)$/m)}` : begun);
+    await this.waitForOutput(new RegExp(`^begun ${begun}$`, 'm'));
     if (state === 'queued') await this.send('second', task);
   }
 
   /** Sends a body of this size; resolves to the status of the answer. */
   async sendBytes(size: number): Promise<number> {
-    const url = await this.told(/^URL: (\S+)$/m);
+    const url = await this.waitForOutput(/^URL: (\S+)$/m);
     const body = new Uint8Array(size);
     return (await fetch(`${url}/a2a/rest/message:send`, { method: 'POST', headers: HEADERS, body })).status;
   }

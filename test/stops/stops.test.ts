@@ -18,7 +18,7 @@ function newFile(): string {
 }
 
 /** Another agent, whose answer never comes. */
-const other = StoppedProcess.documented({ database: 'memory:' });
+const other = StoppedProcess.ofDocsSample({ database: 'memory:' });
 afterAll(() => other[Symbol.asyncDispose]());
 
 /** The claims of the next process on a file: the turns that were left to it. */
@@ -44,7 +44,7 @@ describe.concurrent('a server that is asked to stop while a turn', () => {
     const { state, isAborted, storage, hasTimer } = given;
     const path = newFile();
     const database = storage === 'memory' ? 'memory:' : `sqlite:${path}`;
-    await using server = StoppedProcess.documented({ database, hasTimer });
+    await using server = StoppedProcess.ofDocsSample({ database, hasTimer });
     await server.enter(state, other);
     expect(await server.stop()).toBe(0);
     expect(server.output).toContain('\nclosed\n');
@@ -58,13 +58,13 @@ describe.concurrent('a server that is asked to stop while a turn', () => {
 
 describe.concurrent('parley serve', () => {
   it.each(STATES)('ends with 0 if a turn %s', async (_name, state) => {
-    await using server = StoppedProcess.served({ database: `sqlite:${newFile()}` });
+    await using server = StoppedProcess.ofServeCommand({ database: `sqlite:${newFile()}` });
     await server.enter(state, other);
     expect([await server.stop(), server.errors]).toEqual([0, expect.not.stringContaining('unsettled')]);
   });
 
   it('ends with 0 right after a refused body of 10 MiB and 1 byte', async () => {
-    await using server = StoppedProcess.served({ database: 'memory:' });
+    await using server = StoppedProcess.ofServeCommand({ database: 'memory:' });
     expect(await server.sendBytes(10_485_761)).toBe(413);
     expect([await server.stop(), server.errors]).toEqual([0, expect.not.stringContaining('unsettled')]);
   });

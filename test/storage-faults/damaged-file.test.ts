@@ -33,15 +33,15 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'parley-faults-'));
   left = join(folder, 'left.db');
   await using first = await ServerProcess.start(left);
-  for (let at = 0; at < 5; at += 1) settled.push(await completed(first, at));
+  for (let at = 0; at < 5; at += 1) settled.push(await completeTask(first, at));
   await first.stop();
   await using second = await ServerProcess.start(left);
-  for (let at = 0; at < 20; at += 1) logged.push(await completed(second, at));
+  for (let at = 0; at < 20; at += 1) logged.push(await completeTask(second, at));
   await second.kill();
 }, 120_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-async function completed(server: ServerProcess, at: number): Promise<string> {
+async function completeTask(server: ServerProcess, at: number): Promise<string> {
   return taskOf(await new Caller(server.addresses).send(`quick ${letter(at).repeat(4 * PAGE)}`)).id;
 }
 
@@ -51,7 +51,7 @@ function letter(at: number): string {
 }
 
 /** Copies that file, to damage the copy. */
-function copied(log = true): string {
+function copyFiles(log = true): string {
   count += 1;
   const path = join(folder, String(count), 'tasks.db');
   mkdirSync(join(path, '..'));
@@ -67,7 +67,7 @@ function overwrite(path: string, at: number, length: number): void {
 }
 
 /** The tasks that a server finds in such a file, which must be the first ones that were acknowledged, each whole. */
-async function found(path: string): Promise<number> {
+async function countTasks(path: string): Promise<number> {
   await using server = await ServerProcess.start(path);
   const caller = new Caller(server.addresses);
   expect(taskOf(await caller.send('quick')).status.state).toBe('TASK_STATE_COMPLETED');
@@ -83,33 +83,33 @@ async function found(path: string): Promise<number> {
 
 describe('the log of a killed server', () => {
   it('has everything that was acknowledged', async () => {
-    expect(await found(copied())).toBe(25);
+    expect(await countTasks(copyFiles())).toBe(25);
   });
 
   it('that was cut off gives what is whole before the cut', async () => {
     for (const part of [0.3, 0.7]) {
-      const path = copied();
+      const path = copyFiles();
       const { size } = statSync(`${path}-wal`);
       truncateSync(`${path}-wal`, Math.floor(size * part));
-      const kept = await found(path);
+      const kept = await countTasks(path);
       expect(kept).toBeGreaterThan(5);
       expect(kept).toBeLessThan(25);
     }
   });
 
   it('that is damaged gives what is whole before the damage', async () => {
-    const path = copied();
+    const path = copyFiles();
     overwrite(`${path}-wal`, Math.floor(statSync(`${path}-wal`).size / 2), 100);
-    const kept = await found(path);
+    const kept = await countTasks(path);
     expect(kept).toBeGreaterThan(5);
     expect(kept).toBeLessThan(25);
   });
 
   it('that is gone, or has lost its beginning, takes with it what was only there', async () => {
-    expect(await found(copied(false))).toBe(5);
-    const path = copied();
+    expect(await countTasks(copyFiles(false))).toBe(5);
+    const path = copyFiles();
     overwrite(`${path}-wal`, 0, 32);
-    expect(await found(path)).toBe(5);
+    expect(await countTasks(path)).toBe(5);
   });
 });
 
@@ -127,7 +127,7 @@ async function refusal(path: string): Promise<string> {
 
 describe('a database file', () => {
   it('with a damaged beginning is refused and left alone', async () => {
-    const path = copied(false);
+    const path = copyFiles(false);
     overwrite(path, 0, 100);
     const before = readFileSync(path);
     expect(await refusal(path)).toContain(`Cannot use ${path} as storage: it is no SQLite database`);
@@ -135,20 +135,20 @@ describe('a database file', () => {
   });
 
   it('that was cut off is refused and left alone', async () => {
-    const path = copied(false);
+    const path = copyFiles(false);
     truncateSync(path, 3 * PAGE);
     expect(await refusal(path)).toContain(`Cannot use ${path} as storage: it is damaged: put a copy back`);
     expect(statSync(path).size).toBe(3 * PAGE);
   });
 
   it('of no length is a new one', async () => {
-    const path = copied(false);
+    const path = copyFiles(false);
     writeFileSync(path, '');
-    expect(await found(path)).toBe(0);
+    expect(await countTasks(path)).toBe(0);
   });
 
   it('with a damaged page fails the task that needs that page, says so in the log, and serves the rest', async () => {
-    const path = copied(false);
+    const path = copyFiles(false);
     const bytes = readFileSync(path);
     // A page of a long text begins with the number of the next one.
     const filled = Buffer.alloc(PAGE - 4, letter(2));
@@ -161,8 +161,8 @@ describe('a database file', () => {
       expect(await caller.task(id)).toMatchObject({ status: at === 2 ? 500 : 200 });
     }
     expect(taskOf(await caller.send('quick')).status.state).toBe('TASK_STATE_COMPLETED');
-    expect(server.told('it is damaged: put a copy back').length).toBeGreaterThan(0);
-    expect(server.told('the storage cannot write')).toEqual([]);
+    expect(server.linesWith('it is damaged: put a copy back').length).toBeGreaterThan(0);
+    expect(server.linesWith('the storage cannot write')).toEqual([]);
     expect(server.running).toBe(true);
     await server.stop();
   });

@@ -50,5 +50,5 @@ it('a server whose storage loses its threads under load loses nothing, repeats n
 }, 120_000);
 
 function deaths(server: ServerProcess): number {
-  return server.told('a thread of the storage has died').length;
+  return server.linesWith('a thread of the storage has died').length;
 }

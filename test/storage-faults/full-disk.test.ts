@@ -65,10 +65,10 @@ describe.skipIf(SmallDisk.missing)('a disk that is full', () => {
     }
     expect(odd).toEqual([]);
 
-    await until('the log says that it is over', () => server.told('the storage can write again').length > 0);
-    expect(server.told('the storage cannot write')).toHaveLength(1);
-    expect(server.told('the storage cannot write')[0]).toContain('there is no space left on its disk: make room');
-    expect(server.told('the storage can write again')).toHaveLength(1);
+    await until('the log says that it is over', () => server.linesWith('the storage can write again').length > 0);
+    expect(server.linesWith('the storage cannot write')).toHaveLength(1);
+    expect(server.linesWith('the storage cannot write')[0]).toContain('there is no space left on its disk: make room');
+    expect(server.linesWith('the storage can write again')).toHaveLength(1);
     expect(server.log.trim().split('\n')).toHaveLength(2);
     expect(await server.stop()).toBe(0);
 

@@ -14,7 +14,7 @@ const CHARACTERS = 9_000_000;
 const TASKS_IN_FILE = process.env.TEST_LONG === undefined ? 16 : 40;
 
 /** All tasks of a list, page by page. */
-async function listed(page: (pageToken: string) => Promise<unknown>, total: number): Promise<readonly string[]> {
+async function listAll(page: (pageToken: string) => Promise<unknown>, total: number): Promise<readonly string[]> {
   const ids: string[] = [];
   for (let token: string | undefined = ''; token !== undefined; ) {
     const { tasks, nextPageToken, totalSize } = (await page(token)) as ListTasksResponse;
@@ -59,10 +59,10 @@ it.each(['SQLite', 'memory'])(
       const growth = await server.growthDuring(async () => {
         const rpc = (pageToken: string) =>
           caller.call('ListTasks', { pageSize: 100, includeArtifacts: true, pageToken });
-        expect(await listed(async (token) => (await rpc(token)).body.result, count)).toEqual(made);
+        expect(await listAll(async (token) => (await rpc(token)).body.result, count)).toEqual(made);
         const rest = (pageToken: string) =>
           caller.get(`/tasks?pageSize=100&includeArtifacts=true&pageToken=${pageToken}`);
-        expect(await listed(async (token) => (await rest(token)).body, count)).toEqual(made);
+        expect(await listAll(async (token) => (await rest(token)).body, count)).toEqual(made);
       });
       expect(growth).toBeLessThan(100);
     } finally {

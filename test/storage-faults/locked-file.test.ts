@@ -44,9 +44,9 @@ it('a file that another process has locked refuses all calls after one wait, and
     await until('a message is taken again', async () => (await caller.sendRest('quick')).status === 200);
     await stream.done;
     expect(stream).toMatchObject({ ended: true, ids: stream.ids.map((_, at) => at + 1) });
-    await until('the log says that it is over', () => server.told('the storage can write again').length > 0);
-    expect(server.told('the storage cannot write')).toHaveLength(1);
-    expect(server.told('the storage cannot write')[0]).toContain('another process holds a lock on it');
+    await until('the log says that it is over', () => server.linesWith('the storage can write again').length > 0);
+    expect(server.linesWith('the storage cannot write')).toHaveLength(1);
+    expect(server.linesWith('the storage cannot write')[0]).toContain('another process holds a lock on it');
     expect(await server.stop()).toBe(0);
     expect((await checkWhole(path)).get(stream.taskId)).toBe('TASK_STATE_COMPLETED');
   } finally {

@@ -26,7 +26,7 @@ async function mustRefuse(server: ServerProcess, caller: Caller, lost: string): 
   expect(await caller.sendRest('quick')).toMatchObject({ status: 503 });
   const ready = await fetch(new URL('/readyz', server.addresses.rest));
   expect([ready.status, await ready.json()]).toMatchObject([503, { notReady: ['storage'] }]);
-  const told = server.told('the storage cannot write');
+  const told = server.linesWith('the storage cannot write');
   expect(told).toHaveLength(1);
   expect(told[0]).toContain(`${lost} was removed or replaced`);
 }
@@ -46,7 +46,7 @@ describe('a server acknowledges nothing that a restart would not find', () => {
     await stream.done;
     expect(stream.ids).toEqual(stream.ids.map((_, at) => at + 1));
     expect(await caller.sendRest('quick')).toMatchObject({ status: 200 });
-    await until('the log says that it is over', () => server.told('the storage can write again').length === 1);
+    await until('the log says that it is over', () => server.linesWith('the storage can write again').length === 1);
     expect(await server.stop()).toBe(0);
     expect((await checkWhole(path)).get(stream.taskId)).toBe('TASK_STATE_COMPLETED');
   });
@@ -61,7 +61,7 @@ describe('a server acknowledges nothing that a restart would not find', () => {
     mkdirSync(join(path, '..'));
     expect(await caller.sendRest('quick')).toMatchObject({ status: 503 });
     server.endThreads();
-    await until('a thread has died', () => server.told('a thread of the storage has died').length > 0);
+    await until('a thread has died', () => server.linesWith('a thread of the storage has died').length > 0);
     expect(await caller.sendRest('quick')).toMatchObject({ status: 503 });
     expect(existsSync(path)).toBe(false);
     expect(await server.stop()).toBe(0);

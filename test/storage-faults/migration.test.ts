@@ -59,14 +59,14 @@ function versionOf(path: string): number {
   return Number(row?.value);
 }
 
-function copied(name: string, to = join(folder, name)): string {
+function copyOld(name: string, to = join(folder, name)): string {
   mkdirSync(to, { recursive: true });
   copyFileSync(old, join(to, 'tasks.db'));
   return join(to, 'tasks.db');
 }
 
 it('a file of an older version is brought up to date, with everything that is in it', async () => {
-  const path = copied('older');
+  const path = copyOld('older');
   await using server = await ServerProcess.start(path);
   const caller = new Caller(server.addresses);
   const waiting = [...tasks].find(([, state]) => state === 'TASK_STATE_INPUT_REQUIRED')?.[0];
@@ -77,7 +77,7 @@ it('a file of an older version is brought up to date, with everything that is in
 });
 
 it('a file of a newer version is refused and stays as it is', async () => {
-  const path = copied('newer');
+  const path = copyOld('newer');
   const db = new DatabaseSync(path);
   db.exec("UPDATE meta SET value = '99' WHERE name = 'schema'");
   db.close();
@@ -88,7 +88,7 @@ it('a file of a newer version is refused and stays as it is', async () => {
 });
 
 it('a server killed while it brings a file up to date leaves the old or the new one', async () => {
-  const path = copied('killed');
+  const path = copyOld('killed');
   for (let round = 0; round < (process.env.TEST_LONG ? 30 : 4); round += 1) {
     copyFileSync(old, path);
     const start = ServerProcess.start(path, { killAfterMs: 150 + round * 25 });
@@ -104,7 +104,7 @@ it('a server killed while it brings a file up to date leaves the old or the new 
 
 it.skipIf(SmallDisk.missing)('without room for it the file stays what it was, until there is', async () => {
   using disk = SmallDisk.of(4);
-  const path = copied('full', join(disk.path, 'data'));
+  const path = copyOld('full', join(disk.path, 'data'));
   disk.fill();
   await expect(ServerProcess.start(path)).rejects.toThrow('there is no space left on its disk: make room');
   disk.free();

@@ -50,7 +50,7 @@ export class ServerProcess implements AsyncDisposable {
   }
 
   /** The lines of its log that have this text. */
-  told(text: string): readonly string[] {
+  linesWith(text: string): readonly string[] {
     return this.#log
       .join('')
       .split('\n')

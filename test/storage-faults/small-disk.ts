@@ -18,10 +18,10 @@ export class SmallDisk implements Disposable {
   }
 
   /** The reason why this machine cannot mount one; undefined if it can. */
-  static readonly missing: string | undefined = reasonFor(() => new SmallDisk(mounted(1))[Symbol.dispose]());
+  static readonly missing: string | undefined = reasonFor(() => new SmallDisk(mountDisk(1))[Symbol.dispose]());
 
   static of(megabytes: number): SmallDisk {
-    return new SmallDisk(mounted(megabytes));
+    return new SmallDisk(mountDisk(megabytes));
   }
 
   /** Takes all the room that is left. */
@@ -67,7 +67,7 @@ export function reasonFor(attempt: () => void): string | undefined {
   }
 }
 
-function mounted(megabytes: number): string {
+function mountDisk(megabytes: number): string {
   const path = mkdtempSync(join(tmpdir(), 'parley-disk-'));
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', path], { stdio: 'pipe' });

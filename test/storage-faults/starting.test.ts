@@ -49,7 +49,7 @@ interface Ended {
 }
 
 /** Starts the example server, which must fail. Returns its output. */
-async function refused(path: string, user: { uid?: number; gid?: number } = {}, env = {}): Promise<Ended> {
+async function startRefused(path: string, user: { uid?: number; gid?: number } = {}, env = {}): Promise<Ended> {
   const child = spawn(process.execPath, [MAIN], {
     ...user,
     cwd: '/',
@@ -91,27 +91,29 @@ async function usedFile(path = join(freshFolder(), 'tasks.db')): Promise<string>
 describe('a server does not start, and says why in one line, when its file', () => {
   it('is a folder, or below a file', async () => {
     const path = freshFolder();
-    expect(await refused(path)).toEqual(oneLine(path, 'it is a folder: name a file'));
+    expect(await startRefused(path)).toEqual(oneLine(path, 'it is a folder: name a file'));
     writeFileSync(join(path, 'plain'), '');
     const below = join(path, 'plain', 'tasks.db');
-    expect(await refused(below)).toEqual(oneLine(below, 'a part of its path is a file'));
+    expect(await startRefused(below)).toEqual(oneLine(below, 'a part of its path is a file'));
     expect(readFileSync(join(path, 'plain'), 'utf8')).toBe('');
   });
 
   it('is a link that leads nowhere but to itself', async () => {
     const path = join(freshFolder(), 'tasks.db');
     symlinkSync(path, path);
-    expect(await refused(path)).toEqual(oneLine(path, 'a symbolic link that leads to itself'));
+    expect(await startRefused(path)).toEqual(oneLine(path, 'a symbolic link that leads to itself'));
   });
 
   it.skipIf(plainUser.uid === undefined)('belongs to somebody else, or its folder does', async () => {
     const path = await usedFile();
     const before = readFileSync(path);
-    expect(await refused(path, plainUser)).toEqual(oneLine(path, 'this user may not write it'));
+    expect(await startRefused(path, plainUser)).toEqual(oneLine(path, 'this user may not write it'));
     chownSync(path, NOBODY, NOBODY);
-    expect(await refused(path, plainUser)).toEqual(oneLine(path, 'this user may not make files in its folder'));
+    expect(await startRefused(path, plainUser)).toEqual(oneLine(path, 'this user may not make files in its folder'));
     const deep = join(folder, 'somewhere', 'deep', 'tasks.db');
-    expect(await refused(deep, plainUser)).toEqual(oneLine(deep, 'its folder is missing, and this user may not make'));
+    expect(await startRefused(deep, plainUser)).toEqual(
+      oneLine(deep, 'its folder is missing, and this user may not make'),
+    );
     expect(readFileSync(path).equals(before)).toBe(true);
     expect(readdirSync(folder)).not.toContain('somewhere');
   });
@@ -120,13 +122,13 @@ describe('a server does not start, and says why in one line, when its file', () 
     const path = join(freshFolder(), 'tasks.db');
     writeFileSync(path, 'a shopping list, much longer than the header of a database is: '.repeat(100));
     const before = readFileSync(path);
-    expect(await refused(path)).toEqual(oneLine(path, 'it is no SQLite database'));
+    expect(await startRefused(path)).toEqual(oneLine(path, 'it is no SQLite database'));
     expect(readFileSync(path).equals(before)).toBe(true);
   });
 
   it('shows more than one line to those who debug', async () => {
     const path = freshFolder();
-    const { code, stderr } = await refused(path, {}, { LOG_LEVEL: 'debug' });
+    const { code, stderr } = await startRefused(path, {}, { LOG_LEVEL: 'debug' });
     expect(code).toBe(1);
     expect(stderr).toMatch(/^Cannot start: StorageError: Cannot use .*\n {4}at /);
   });
@@ -137,9 +139,9 @@ describe.skipIf(SmallDisk.missing)('a server does not start when its disk', () =
     using disk = SmallDisk.of(8);
     const path = await usedFile(join(disk.path, 'tasks.db'));
     disk.remount('ro');
-    expect(await refused(path)).toEqual(oneLine(path, 'read-only: mount that for writing'));
+    expect(await startRefused(path)).toEqual(oneLine(path, 'read-only: mount that for writing'));
     const fresh = join(disk.path, 'new', 'tasks.db');
-    expect(await refused(fresh)).toEqual(oneLine(fresh, 'read-only: mount that for writing'));
+    expect(await startRefused(fresh)).toEqual(oneLine(fresh, 'read-only: mount that for writing'));
     disk.remount('rw');
     expect((await checkWhole(path)).size).toBe(3);
   });
@@ -153,11 +155,11 @@ describe.skipIf(SmallDisk.missing)('a server does not start when its disk', () =
     await until('a turn is under way', () => stream.ids.length > 3);
     await server.kill();
     disk.fill();
-    expect(await refused(path)).toEqual(oneLine(path, 'there is no space left on its disk: make room'));
+    expect(await startRefused(path)).toEqual(oneLine(path, 'there is no space left on its disk: make room'));
     // The log of the database may have been copied into the file meanwhile.
     disk.fill();
     const fresh = join(disk.path, 'new', 'tasks.db');
-    expect(await refused(fresh)).toEqual(oneLine(fresh, 'there is no space left on its disk: make room'));
+    expect(await startRefused(fresh)).toEqual(oneLine(fresh, 'there is no space left on its disk: make room'));
     disk.free();
     await using second = await ServerProcess.start(path);
     const task = taskOf(await new Caller(second.addresses).task(stream.taskId));
@@ -177,7 +179,7 @@ describe('a second server on the same file', () => {
     symlinkSync(join(path, '..'), folderLink);
     const paths = [path, path.replace('/tasks.db', '/./tasks.db'), link, join(folderLink, 'tasks.db')];
     for (const other of paths) {
-      const { code, stderr } = await refused(other);
+      const { code, stderr } = await startRefused(other);
       expect(code).toBe(1);
       expect(stderr).toMatch(/^Cannot start: Cannot use [^\n]* another server uses it \(process \d+\)[^\n]*\n$/);
     }
@@ -189,7 +191,7 @@ describe('a second server on the same file', () => {
   it('names the process that has it', async () => {
     const path = join(freshFolder(), 'tasks.db');
     await using server = await ServerProcess.start(path);
-    const { stderr } = await refused(path);
+    const { stderr } = await startRefused(path);
     expect(stderr).toContain(`another server uses it (process ${server.pid})`);
   });
 
@@ -197,7 +199,7 @@ describe('a second server on the same file', () => {
     const path = await usedFile();
     const other = join(freshFolder(), 'tasks.db');
     linkSync(path, other);
-    for (const name of [path, other]) expect(await refused(name)).toEqual(oneLine(name, 'hard links'));
+    for (const name of [path, other]) expect(await startRefused(name)).toEqual(oneLine(name, 'hard links'));
     rmSync(other);
     expect((await checkWhole(path)).size).toBe(3);
   });

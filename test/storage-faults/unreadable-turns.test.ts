@@ -38,7 +38,7 @@ it('a server that starts with more turns than it can read runs all others', asyn
       await until(`task ${at} ends`, async () => (await state(at)) === 'TASK_STATE_COMPLETED');
     }
     expect(await state(0)).toBe('TASK_STATE_SUBMITTED');
-    expect(server.told('a task cannot be read and is set aside')).toHaveLength(100);
+    expect(server.linesWith('a task cannot be read and is set aside')).toHaveLength(100);
     const ready = await fetch(new URL('/readyz', server.addresses.rest));
     expect(await ready.json()).toMatchObject({
       status: 'ready',

@@ -37,13 +37,13 @@ it.skipIf(missing)(
         await until('a message is refused', async () => (await caller.sendRest('quick')).status === 503);
         expect(await caller.task(stream.taskId)).toMatchObject({ status: 200 });
         expect(await caller.call('ListTasks', {})).toMatchObject({ status: 200 });
-        expect(server.told('the storage cannot write')).toHaveLength(1);
+        expect(server.linesWith('the storage cannot write')).toHaveLength(1);
       } finally {
         immutable(`${path}-wal`, false);
       }
       await stream.done;
       expect(stream.ids).toEqual(stream.ids.map((_, at) => at + 1));
-      await until('the log says that it is over', () => server.told('the storage can write again').length === 1);
+      await until('the log says that it is over', () => server.linesWith('the storage can write again').length === 1);
       expect(await caller.sendRest('quick')).toMatchObject({ status: 200 });
       expect(await server.stop()).toBe(0);
       expect((await checkWhole(path)).get(stream.taskId)).toBe('TASK_STATE_COMPLETED');

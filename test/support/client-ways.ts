@@ -7,7 +7,7 @@ import { type ConnectOptions, connect } from '../../packages/parley/src/exports/
 import { bearerToken } from '../../packages/parley/src/exports/credentials.js';
 import type { A2AServer } from '../../packages/parley/src/exports/node.js';
 import type { OperationName } from '../../packages/parley/src/operations/operations.js';
-import { called } from '../matrix/every-binding/outcome.js';
+import { callOperation } from '../matrix/every-binding/outcome.js';
 import type { Caller, Way } from './owners-world.js';
 
 interface Row {
@@ -72,9 +72,9 @@ async function wayOf({ name, version }: Row, clientOf: (caller: Caller) => Promi
     async call(caller, operation, request, headers = {}) {
       const client = await clientOf(caller);
       const start = performance.now();
-      const answer = await called(client, operation, request, { headers }).then(
+      const answer = await callOperation(client, operation, request, { headers }).then(
         (result) => ({ result }),
-        (error: unknown) => ({ error: shown(error) }),
+        (error: unknown) => ({ error: readError(error) }),
       );
       const ms = performance.now() - start;
       return { status: 0, headers: {}, text: JSON.stringify(answer), ms };
@@ -83,7 +83,7 @@ async function wayOf({ name, version }: Row, clientOf: (caller: Caller) => Promi
 }
 
 /** Returns the parts of an error that a caller sees. */
-function shown(error: unknown): object {
+function readError(error: unknown): object {
   if (!(error instanceof A2AError)) throw error;
   const { name, code, message, details } = error;
   return { name, code, message, details };

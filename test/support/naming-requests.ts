@@ -14,14 +14,14 @@ export type Naming = (named: NamedTask) => OperationTypes[OperationName]['reques
 export type NamedPlace = 'task' | 'context' | 'reference';
 
 /** A message from a caller. */
-export function said(text: string, over: object = {}) {
+export function newUserMessage(text: string, over: object = {}) {
   return { messageId: randomUUID(), role: 'ROLE_USER' as const, parts: [{ text }], ...over };
 }
 
 const message = {
-  task: ({ id }: NamedTask) => ({ message: said('done', { taskId: id }) }),
-  context: ({ contextId }: NamedTask) => ({ message: said('done', { contextId }) }),
-  reference: ({ id }: NamedTask) => ({ message: said('done', { referenceTaskIds: [id] }) }),
+  task: ({ id }: NamedTask) => ({ message: newUserMessage('done', { taskId: id }) }),
+  context: ({ contextId }: NamedTask) => ({ message: newUserMessage('done', { contextId }) }),
+  reference: ({ id }: NamedTask) => ({ message: newUserMessage('done', { referenceTaskIds: [id] }) }),
 };
 const webhook = ({ id }: NamedTask) => ({ taskId: id, id: 'c1' });
 const task = ({ id }: NamedTask) => ({ id });

@@ -28,7 +28,7 @@ function watchWritable(stream: Writable, source: string): void {
 
 if (prototype.spawn.isWatched !== true) {
   const spawn = prototype.spawn;
-  const watched: Spawn = function (options) {
+  const spawnWatched: Spawn = function (options) {
     const result = spawn.call(this, options);
     count += 1;
     const name = `process ${count} (${options.args?.slice(0, 4).join(' ')})`;
@@ -36,7 +36,7 @@ if (prototype.spawn.isWatched !== true) {
     watchReadable(this.stderr, `stderr of ${name}`);
     return result;
   };
-  prototype.spawn = Object.assign(watched, { isWatched: true as const });
+  prototype.spawn = Object.assign(spawnWatched, { isWatched: true as const });
   watchWritable(process.stdout, 'stdout of the test');
   watchWritable(process.stderr, 'stderr of the test');
 }

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { EmptyFolder, parleyJson, RunningParley } from '../cli/parley.js';
 import { MountedAgent, stateOf } from '../hosts/mounted-agent.js';
-import { type Body, type Frame, saying } from '../interop/wire.js';
+import { type Body, type Frame, sendParams } from '../interop/wire.js';
 
 const AGENT = fileURLToPath(new URL('replica-agent.mjs', import.meta.url));
 const QUIET = { NODE_OPTIONS: '' };
@@ -51,16 +51,16 @@ export function testWorkers(
 ): void {
   /** The process that answered on a new connection. */
   const processOf = async (agent: { send(params: object, request?: object): Promise<Body> }): Promise<number> => {
-    const { task } = await agent.send(saying('process'), { headers: { connection: 'close' } });
+    const { task } = await agent.send(sendParams('process'), { headers: { connection: 'close' } });
     const [artifact] = (task as { artifacts: { parts: { text: string }[] }[] }).artifacts;
     return Number(artifact?.parts[0]?.text);
   };
 
-  const serving = async (...flags: readonly string[]) => {
+  const startWorkers = async (...flags: readonly string[]) => {
     const database = await newDatabase();
     const args = ['serve', AGENT, '--workers', '2', '--port', '0', '--database', database, ...flags];
     const running = new RunningParley(args, { env: QUIET });
-    const url = await running.printed(/^URL: (\S+)$/m);
+    const url = await running.waitForStdout(/^URL: (\S+)$/m);
     const agent = (await MountedAgent.at(url)).over('HTTP+JSON');
     const seen = new Set<number>();
     await until(async () => seen.add(await processOf(agent)).size === 2);
@@ -69,7 +69,7 @@ export function testWorkers(
   it('answers from all processes, starts another one for one that dies, and stops without a trace', {
     timeout: 90_000,
   }, async () => {
-    const { running, agent, database } = await serving();
+    const { running, agent, database } = await startWorkers();
     await using _ = running;
     const workers = () => processesOf(running).workers;
     const seen = new Set<number>();
@@ -78,7 +78,9 @@ export function testWorkers(
 
     const [victim = 0] = workers();
     process.kill(victim, 'SIGKILL');
-    expect(await running.told(/(worker \d+ ended with SIGKILL; another one starts in \d+ ms)/)).toContain(`${victim} `);
+    expect(await running.waitForStderr(/(worker \d+ ended with SIGKILL; another one starts in \d+ ms)/)).toContain(
+      `${victim} `,
+    );
     await until(() => workers().length === 2 && !workers().includes(victim));
     const again = new Set<number>();
     await until(async () => again.add(await processOf(agent)).size === 2);
@@ -101,20 +103,20 @@ export function testWorkers(
       timeout: 90_000,
     },
     async () => {
-      const { running, url, agent, database } = await serving('--drain', '4s');
+      const { running, url, agent, database } = await startWorkers('--drain', '4s');
       await using _ = running;
-      const frames = agent.stream(saying('slow'));
+      const frames = agent.stream(sendParams('slow'));
       const seen: Frame[] = [];
       for (let count = 0; count < 3; count++) seen.push((await frames.next()).value as Frame);
       const stopped = running.stop();
       await until(async () => (await fetch(`${url}/readyz`)).status === 503);
-      expect(stateOf(await agent.send(saying('process')))).toBe('TASK_STATE_COMPLETED');
+      expect(stateOf(await agent.send(sendParams('process')))).toBe('TASK_STATE_COMPLETED');
       for await (const frame of frames) seen.push(frame);
       expect((await stopped).code).toBe(0);
 
       const args = ['serve', AGENT, '--port', '0', '--database', database];
       await using next = new RunningParley(args, { env: QUIET });
-      const other = (await MountedAgent.at(await next.printed(/^URL: (\S+)$/m))).over('HTTP+JSON');
+      const other = (await MountedAgent.at(await next.waitForStdout(/^URL: (\S+)$/m))).over('HTTP+JSON');
       const { id } = agent.event(seen[0]).task as { readonly id: string };
       for await (const frame of other.subscribe(id, seen.at(-1)?.id)) seen.push(frame);
       expect(seen.map((frame) => Number(frame.id))).toEqual(seen.map((_frame, at) => at + 1));
@@ -139,7 +141,7 @@ export const agent = (prompt) => prompt;
     );
     const args = ['serve', module, '--workers', '2', '--port', '0', '--database', await newDatabase()];
     await using running = new RunningParley(args, { env: QUIET });
-    await running.told(/loading/);
+    await running.waitForStderr(/loading/);
     const { code, stderr } = await running.stop();
     expect({ code, loads: stderr.match(/loading/g) }).toEqual({ code: 0, loads: ['loading'] });
     // A killed worker writes nothing. Node.js ends a worker with a closed channel before its storage is closed.
@@ -147,7 +149,7 @@ export const agent = (prompt) => prompt;
   });
 
   it('workers end when the first process is killed', { timeout: 90_000 }, async () => {
-    const { running } = await serving();
+    const { running } = await startWorkers();
     const processes = childrenOf(running.process.pid);
     await running[Symbol.asyncDispose]();
     const isGone = (pid: number) => {

@@ -14,12 +14,12 @@ import {
 import { describe, expect, it, onTestFinished } from 'vitest';
 
 const any = jsonSchema<unknown>({});
-const said = ({ status }: Task) =>
+const statusText = ({ status }: Task) =>
   (status.message?.parts ?? []).map((part) => (part.text !== undefined ? part.text : '')).join('');
 const states = (task: Task) => toolCalls(task).map(({ state, failure }) => `${state} ${failure?.reason ?? ''}`.trim());
 
 /** A real server with an agent of tools. */
-async function served(tools: readonly Tool[], body: (run: ToolRun, turn: ToolTurn) => Promise<void>) {
+async function serveTools(tools: readonly Tool[], body: (run: ToolRun, turn: ToolTurn) => Promise<void>) {
   const server = createA2AServer({ agent: toolAgent(new ToolRegistry(tools), body) });
   onTestFinished(() => server.close({ graceMs: 0 }));
   const client = await connect((await server.listen(0)).url);
@@ -37,7 +37,7 @@ async function shop() {
   const paid: unknown[] = [];
   const texts: string[] = [];
   const pay = defineTool({ name: 'pay', input: any, needsApproval: true, run: (item) => void paid.push(item) });
-  const world = await served([pay], async (run, { events }) => {
+  const world = await serveTools([pay], async (run, { events }) => {
     texts.push(run.text);
     await run.call('pay', run.text);
     await events.complete('Paid');
@@ -55,10 +55,10 @@ describe('an answer to a question for approval', () => {
   ])('that is malformed answers nothing, and is asked again: %s', async (_, parts) => {
     const { send, reply, paid, texts } = await shop();
     const again = await reply(await send('Dune'), ...parts);
-    expect(said(again)).toContain('This answer decides no call that waits. A decision is approve or refuse.');
+    expect(statusText(again)).toContain('This answer decides no call that waits. A decision is approve or refuse.');
     expect([states(again), paid, texts]).toEqual([['requested'], [], ['Dune']]);
     expect(toolApprovals(again)).toMatchObject([{ callId: '1.1' }]);
-    expect(said(await reply(again, { text: 'yes' }))).toBe('Paid');
+    expect(statusText(await reply(again, { text: 'yes' }))).toBe('Paid');
     expect(paid).toEqual(['Dune']);
   });
 
@@ -71,7 +71,7 @@ describe('an answer to a question for approval', () => {
     const { send, reply, paid, texts } = await shop();
     const refused = await reply(await send('Dune'), { text });
     expect(refused.status.state).toBe('TASK_STATE_FAILED');
-    expect(said(refused)).toBe(`The call was refused${reason === '' ? '.' : reason}`);
+    expect(statusText(refused)).toBe(`The call was refused${reason === '' ? '.' : reason}`);
     expect([states(refused), paid, texts]).toEqual([['refused refused'], [], ['Dune', 'Dune']]);
   });
 

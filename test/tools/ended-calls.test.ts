@@ -53,7 +53,7 @@ function toolsOf() {
 }
 type Tools = ReturnType<typeof toolsOf>;
 
-const said = ({ status }: Task) =>
+const statusText = ({ status }: Task) =>
   (status.message?.parts ?? []).map((part) => (part.text !== undefined ? part.text : '')).join('');
 const states = (task: Task) =>
   toolCalls(task)
@@ -65,7 +65,7 @@ const failures = (task: Task) =>
     .sort();
 
 /** The last states of calls as the data of the task have them, for readers without this library. */
-function recorded({ artifacts = [] }: Task): readonly string[] {
+function recordedStates({ artifacts = [] }: Task): readonly string[] {
   const last = new Map<string, string>();
   for (const part of artifacts.find(({ artifactId }) => artifactId === 'tool-calls')?.parts ?? []) {
     const { id, tool, state } = (part as { data: { toolCall: Record<string, string> } }).data.toolCall;
@@ -75,7 +75,7 @@ function recorded({ artifacts = [] }: Task): readonly string[] {
 }
 
 /** A server whose agent publishes by the queue of its turn, as an executor of an author does. */
-async function served(
+async function serveTools(
   storage: string,
   body: (tools: Tools) => Body,
   { cancelGraceMs, run }: { readonly cancelGraceMs?: number; readonly run?: ToolRunOptions } = {},
@@ -109,7 +109,7 @@ async function served(
   };
   const say = (task: Task, words: string) => send({ taskId: task.id, parts: [{ text: words }] });
   /** Sends a message, and resolves to the id of its task once one of its calls is running. */
-  const running = async (prompt: string): Promise<string> => {
+  const waitForStuckCall = async (prompt: string): Promise<string> => {
     for await (const event of client.sendStreamingMessage(prompt)) {
       for (const { taskId, call } of toolEventsOf(event)) {
         if (call.state === 'running' && call.tool === 'stuck' && taskId !== undefined) return taskId;
@@ -117,7 +117,7 @@ async function served(
     }
     throw new Error('no call runs');
   };
-  return { ...tools, url, client, send, say, running };
+  return { ...tools, url, client, send, say, waitForStuckCall };
 }
 
 /** The ways of an agent to end its task. */
@@ -133,22 +133,22 @@ const ENDS = {
 } as const;
 
 /** Makes a call, and ignores its failure. */
-const caught = (call: Promise<unknown>) => call.catch((error: unknown) => error);
+const catchError = (call: Promise<unknown>) => call.catch((error: unknown) => error);
 
 describe.each(['memory', 'sqlite'])('with tasks in %s', (storage) => {
   it('a call that runs while its task is canceled ends as canceled, and so do calls that wait beside it', async () => {
     const told: ToolEvent[] = [];
-    const { client, running } = await served(
+    const { client, waitForStuckCall } = await serveTools(
       storage,
       ({ pay, quick, stuck }) =>
         async (run) => {
           await run.call(quick, 'one');
-          void caught(run.call(pay, 'two'));
+          void catchError(run.call(pay, 'two'));
           await run.call(stuck, 'three');
         },
       { run: { onEvent: (event) => told.push(event) } },
     );
-    const id = await running('go');
+    const id = await waitForStuckCall('go');
     const events: ToolEvent[] = [];
     const watching = (async () => {
       for await (const event of client.subscribeToTask(id)) events.push(...toolEventsOf(event));
@@ -163,7 +163,7 @@ describe.each(['memory', 'sqlite'])('with tasks in %s', (storage) => {
       'The task ended before pay ran.',
       'The task ended before the call of stuck did. Its effect is not known.',
     ]);
-    expect(recorded(task)).toEqual(states(task));
+    expect(recordedStates(task)).toEqual(states(task));
     expect(states(await client.getTask(id))).toEqual(states(task));
     await watching;
     expect(events.slice(-2).map(({ call }) => call.state)).toEqual(['canceled', 'canceled']);
@@ -172,26 +172,26 @@ describe.each(['memory', 'sqlite'])('with tasks in %s', (storage) => {
   });
 
   it('an agent that does not stop, or that begins a call after the cancel, leaves no call open', async () => {
-    const { client, running } = await served(
+    const { client, waitForStuckCall } = await serveTools(
       storage,
       ({ pay, quick, stuck }) =>
         async (run) => {
-          await caught(run.call(stuck, 'one'));
-          await caught(run.call(pay, 'two'));
-          await caught(run.call(quick, 'three'));
+          await catchError(run.call(stuck, 'one'));
+          await catchError(run.call(pay, 'two'));
+          await catchError(run.call(quick, 'three'));
           if (run.text === 'hang') await new Promise(() => {});
         },
       { cancelGraceMs: 200 },
     );
     for (const prompt of ['go', 'hang']) {
-      const task = await client.cancelTask(await running(prompt));
+      const task = await client.cancelTask(await waitForStuckCall(prompt));
       expect([task.status.state, states(task)]).toEqual(['TASK_STATE_CANCELED', ['stuck canceled']]);
-      expect(recorded(task)).toEqual(states(task));
+      expect(recordedStates(task)).toEqual(states(task));
     }
   });
 
   it('a call that waits while its task is canceled ends as canceled, and is no longer asked', async () => {
-    const { client, send } = await served(storage, ({ pay, ask }) => async (run) => {
+    const { client, send } = await serveTools(storage, ({ pay, ask }) => async (run) => {
       await Promise.all([run.call(pay, 'one'), run.call(ask, 'go')]);
     });
     const asked = await send('go');
@@ -215,9 +215,9 @@ describe.each(['memory', 'sqlite'])('with tasks in %s', (storage) => {
   });
 
   it('an agent that ends its task while calls wait closes them', async () => {
-    const { send } = await served(storage, ({ pay, stuck }) => async (run, events) => {
-      await caught(run.call(pay, 'one'));
-      void caught(run.call(stuck, 'two'));
+    const { send } = await serveTools(storage, ({ pay, stuck }) => async (run, events) => {
+      await catchError(run.call(pay, 'one'));
+      void catchError(run.call(stuck, 'two'));
       // The second call is recorded by now.
       await events.flush();
       const how = run.text as keyof typeof ENDS;
@@ -233,27 +233,27 @@ describe.each(['memory', 'sqlite'])('with tasks in %s', (storage) => {
         state,
         ['pay canceled', 'stuck canceled'],
       ]);
-      expect(recorded(task)).toEqual(states(task));
+      expect(recordedStates(task)).toEqual(states(task));
     });
     await Promise.all(ended);
   });
 
   it('a call that goes on after the end of its task, or waits for its place, ends without a record', async () => {
     const outcomes: Promise<unknown>[] = [];
-    const { send } = await served(
+    const { send } = await serveTools(
       storage,
       ({ pay, slow, stuck }) =>
         async (run, events) => {
-          await caught(run.call(pay, 'one'));
+          await catchError(run.call(pay, 'one'));
           outcomes.push(
-            caught(run.call(slow, 'two')),
-            caught(run.call(stuck, 'three')),
-            caught(run.call(stuck, 'four')),
+            catchError(run.call(slow, 'two')),
+            catchError(run.call(stuck, 'three')),
+            catchError(run.call(stuck, 'four')),
           );
           // Its rejection stays unhandled by the agent.
           void run.call(slow, 'five');
           await events.complete('done');
-          outcomes.push(caught(run.call(pay, 'six')));
+          outcomes.push(catchError(run.call(pay, 'six')));
         },
       { run: { limits: { parallelCalls: 1 } } },
     );
@@ -263,14 +263,14 @@ describe.each(['memory', 'sqlite'])('with tasks in %s', (storage) => {
   });
 
   it('an agent that asks a question of its own asks the open ones, too', async () => {
-    const { send, say, runs } = await served(storage, ({ pay, ask, quick }) => async (run, events) => {
-      const [paid] = await Promise.all([caught(run.call(pay, 'one')), caught(run.call(ask, 'go'))]);
+    const { send, say, runs } = await serveTools(storage, ({ pay, ask, quick }) => async (run, events) => {
+      const [paid] = await Promise.all([catchError(run.call(pay, 'one')), catchError(run.call(ask, 'go'))]);
       await run.call(quick, 'three');
       if (paid instanceof Error) await events.inputRequired('Which color?', { metadata: { own: true } });
       else await events.complete(`paid ${paid}`);
     });
     const asked = await send('go');
-    const [own, approvals, questions] = said(asked).split(/\n\n(?=This call)|(?=ask asks:)/);
+    const [own, approvals, questions] = statusText(asked).split(/\n\n(?=This call)|(?=ask asks:)/);
     expect([own, approvals?.includes('1.1: pay "one"'), questions]).toEqual([
       'Which color?',
       true,
@@ -279,7 +279,7 @@ describe.each(['memory', 'sqlite'])('with tasks in %s', (storage) => {
     expect(toolApprovals(asked)).toMatchObject([{ callId: '1.1', tool: 'pay', input: 'one' }]);
     expect(toolQuestions(asked)).toMatchObject([{ callId: '1.2', tool: 'ask', message: 'May I go?' }]);
     const half = await send(answerApprovals(asked, 'approve'));
-    expect([half.status.state, said(half)]).toEqual(['TASK_STATE_COMPLETED', 'paid 1']);
+    expect([half.status.state, statusText(half)]).toEqual(['TASK_STATE_COMPLETED', 'paid 1']);
     expect([states(half), runs]).toEqual([['ask canceled', 'pay succeeded', 'quick succeeded'], ['pay one']]);
     // Another message is a new prompt, as it is without the agent's own question.
     const again = await send('go');
@@ -292,8 +292,8 @@ describe.each(['memory', 'sqlite'])('with tasks in %s', (storage) => {
   });
 
   it('an agent that asks by a raw event, or with parts, asks the open questions, too', async () => {
-    const { send } = await served(storage, ({ pay }) => async (run, events) => {
-      await caught(run.call(pay, 'one'));
+    const { send } = await serveTools(storage, ({ pay }) => async (run, events) => {
+      await catchError(run.call(pay, 'one'));
       if (run.text === 'parts') return events.inputRequired([{ text: 'Which' }, { text: ' color?' }]);
       if (run.text === 'nothing') return events.inputRequired();
       const message = { parts: [{ text: 'Which color?' }] };
@@ -302,18 +302,18 @@ describe.each(['memory', 'sqlite'])('with tasks in %s', (storage) => {
     for (const prompt of ['raw', 'parts', 'nothing']) {
       const asked = await send(prompt);
       const before = prompt === 'nothing' ? '' : 'Which color?\n\n';
-      expect([prompt, said(asked).startsWith(`${before}This call needs`)]).toEqual([prompt, true]);
+      expect([prompt, statusText(asked).startsWith(`${before}This call needs`)]).toEqual([prompt, true]);
       expect(toolApprovals(asked)).toMatchObject([{ callId: '1.1' }]);
     }
   });
 
   it('a yes decides only calls that the last question lists', async () => {
-    const { send, say, runs } = await served(storage, ({ pay }) => async (run, events) => {
+    const { send, say, runs } = await serveTools(storage, ({ pay }) => async (run, events) => {
       await events.complete(`${await run.call(pay, run.text)}`);
     });
     const asked = await send('go');
     const between = await say(asked, 'a question of another part');
-    expect([said(between), toolApprovals(between)]).toEqual(['May I go on?', []]);
+    expect([statusText(between), toolApprovals(between)]).toEqual(['May I go on?', []]);
     const yes = await say(between, 'yes');
     expect([runs, states(yes), toolApprovals(yes)]).toMatchObject([
       [],
@@ -328,7 +328,7 @@ describe.each(['memory', 'sqlite'])('with tasks in %s', (storage) => {
       'TASK_STATE_INPUT_REQUIRED',
       [{ callId: '2.1', input: 'yes' }],
     ]);
-    expect(said(await send(answerApprovals(strayed, 'approve')))).toBe('1');
+    expect(statusText(await send(answerApprovals(strayed, 'approve')))).toBe('1');
     expect(runs).toEqual(['pay yes']);
   });
 });
@@ -370,7 +370,7 @@ it('a stop of the process cancels no call: it goes on in the next process', asyn
   const second = await start();
   await vi.waitFor(() => expect(told).toEqual(['running', 'running']), { timeout: 15_000 });
   const task = await second.client.cancelTask(id);
-  expect([task.status.state, states(task), recorded(task)]).toEqual([
+  expect([task.status.state, states(task), recordedStates(task)]).toEqual([
     'TASK_STATE_CANCELED',
     ['stuck canceled'],
     ['stuck canceled'],

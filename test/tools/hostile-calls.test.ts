@@ -17,10 +17,14 @@ import {
 import { describe, expect, it, onTestFinished } from 'vitest';
 
 const any = jsonSchema<unknown>({});
-const said = ({ status }: Task) =>
+const statusText = ({ status }: Task) =>
   (status.message?.parts ?? []).map((part) => (part.text !== undefined ? part.text : '')).join('');
 
-async function served(tools: readonly Tool[], body: (run: ToolRun) => Promise<string>, options: ToolRunOptions = {}) {
+async function serveTools(
+  tools: readonly Tool[],
+  body: (run: ToolRun) => Promise<string>,
+  options: ToolRunOptions = {},
+) {
   const agent = toolAgent(
     new ToolRegistry(tools),
     async (run, { events }) => events.complete(await body(run)),
@@ -42,7 +46,7 @@ async function reasons(calls: readonly Promise<unknown>[]): Promise<string> {
   return settled.map((one) => (one.status === 'rejected' ? (one.reason.reason ?? 'not typed') : 'ok')).join(' ');
 }
 
-const nested = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
+const nestArrays = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
 const circle: Record<string, unknown> = {};
 circle.self = circle;
 const throwing = {
@@ -61,8 +65,17 @@ const changing = {
 describe('hostile arguments', () => {
   it('end their own call with a reason, and the task goes on', async () => {
     const tool = defineTool({ name: 'tool', input: any, idempotent: true, run: () => 'ran' });
-    const inputs = ['x'.repeat(10_000_000), nested(65), nested(50_000), circle, throwing, changing, 1n, undefined];
-    const send = await served([tool], async (run) => {
+    const inputs = [
+      'x'.repeat(10_000_000),
+      nestArrays(65),
+      nestArrays(50_000),
+      circle,
+      throwing,
+      changing,
+      1n,
+      undefined,
+    ];
+    const send = await serveTools([tool], async (run) => {
       const calls = [
         run.call('no such tool', 1),
         ...inputs.map((input) => run.call('tool', input)),
@@ -73,7 +86,7 @@ describe('hostile arguments', () => {
     const task = await send('go');
     const bad = 'invalid_input';
     // A member that changes with each read is read once.
-    expect(said(task)).toBe(`unknown_tool limit ${bad} ${bad} ${bad} ${bad} ok ${bad} ${bad} ok`);
+    expect(statusText(task)).toBe(`unknown_tool limit ${bad} ${bad} ${bad} ${bad} ok ${bad} ${bad} ok`);
     expect(toolCalls(task)[6]).toMatchObject({ state: 'succeeded', input: { value: 1 } });
     expect(JSON.stringify(task)).not.toContain('pl4nted-s3cret');
     expect(JSON.stringify(task).length).toBeLessThan(10_000);
@@ -93,23 +106,23 @@ describe('hostile arguments', () => {
         running -= 1;
       },
     });
-    const send = await served([tool], async (run) => {
+    const send = await serveTools([tool], async (run) => {
       const ends = (await reasons(Array.from({ length: 10_000 }, (_, at) => run.call('tool', at)))).split(' ');
       return `${ends.filter((end) => end === 'ok').length} ${ends.filter((end) => end === 'limit').length}`;
     });
     const task = await send('go');
-    expect([said(task), toolCalls(task).length, most]).toEqual(['1000 9000', 1_000, 8]);
+    expect([statusText(task), toolCalls(task).length, most]).toEqual(['1000 9000', 1_000, 8]);
   });
 
   it('with the id of another call do not run, and the first call keeps its result', async () => {
     const ran: unknown[] = [];
     const tool = defineTool({ name: 'tool', input: any, run: (input) => ran.push(input) });
-    const send = await served([tool], async (run) => {
+    const send = await serveTools([tool], async (run) => {
       const names = ['one', 'two', 'one'];
       const calls = () => reasons(names.map((input) => run.call('tool', input, { id: 'c' })));
       return `${await calls()}, ${await calls()}`;
     });
-    expect(said(await send('go'))).toBe('ok conflict ok, ok conflict ok');
+    expect(statusText(await send('go'))).toBe('ok conflict ok, ok conflict ok');
     expect(ran).toEqual(['one']);
   });
 });
@@ -143,10 +156,10 @@ describe('the record of a call', () => {
       }
       return JSON.stringify(await run.call('tool', { title: 'input', tags: ['a'] }, { id: 'c' }));
     };
-    const task = await (await served([tool], body, { onEvent }))('go');
+    const task = await (await serveTools([tool], body, { onEvent }))('go');
     const output = { title: 'result', tags: ['a'] };
     expect(held).toHaveLength(9);
-    expect(said(task)).toBe(JSON.stringify(output));
+    expect(statusText(task)).toBe(JSON.stringify(output));
     expect(toolCalls(task)).toEqual([
       { id: 'c', tool: 'tool', state: 'succeeded', input: { title: 'input', tags: ['a'] }, output },
     ]);
@@ -154,7 +167,7 @@ describe('the record of a call', () => {
 
   it('holds no text that is no Unicode: such an id fails its task', async () => {
     const tool = defineTool({ name: 'tool', input: any, idempotent: true, run: () => 'ran' });
-    const send = await served([tool], (run) => reasons([run.call('tool', 1, { id: '\ud800' })]));
+    const send = await serveTools([tool], (run) => reasons([run.call('tool', 1, { id: '\ud800' })]));
     const { status, artifacts } = await send('go');
     expect([status.state, artifacts]).toEqual(['TASK_STATE_FAILED', undefined]);
   });
@@ -164,16 +177,16 @@ describe('hostile results', () => {
   it('end their own call with a reason', async () => {
     const results: Record<string, unknown> = {
       huge: 'x'.repeat(10_000_000),
-      deep: nested(65),
+      deep: nestArrays(65),
       circle,
       throwing,
       bigint: 1n,
       late: Promise.resolve(circle),
     };
     const tool = defineTool({ name: 'tool', input: jsonSchema<string>({}), run: (name) => results[name] });
-    const send = await served([tool], (run) => reasons(Object.keys(results).map((name) => run.call('tool', name))));
+    const send = await serveTools([tool], (run) => reasons(Object.keys(results).map((name) => run.call('tool', name))));
     const task = await send('go');
-    expect(said(task)).toBe('limit invalid_output invalid_output threw invalid_output invalid_output');
+    expect(statusText(task)).toBe('limit invalid_output invalid_output threw invalid_output invalid_output');
     expect(JSON.stringify(task)).not.toContain('pl4nted-s3cret');
   });
 });

@@ -57,7 +57,7 @@ beforeAll(async () => {
 afterAll(() => server.remove());
 
 const textsOf = ({ artifacts = [] }: Task) => artifacts.map((artifact) => textOf(artifact));
-const ended = (path: Path) =>
+const waitForEnd = (path: Path) =>
   vi.waitFor(
     async (): Promise<Task> => {
       const task = await (await clientOf(path)).getTask(tasks.get(path) ?? '');
@@ -70,7 +70,7 @@ const ended = (path: Path) =>
 describe('after SIGKILL, a run of the OpenAI Agents SDK', () => {
   it('goes on, and no tool of an ended step runs again. An idempotent tool that was under way does', async () => {
     // The lost text of the step that was under way is gone.
-    expect(textsOf(await ended('shop'))).toEqual(['One.\n\nTwo.', 'Three.\n\nDone.']);
+    expect(textsOf(await waitForEnd('shop'))).toEqual(['One.\n\nTwo.', 'Three.\n\nDone.']);
     expect(await runsOf('shop')).toEqual([...BEFORE.shop, 'print']);
   }, 60_000);
 
@@ -82,7 +82,7 @@ describe('after SIGKILL, a run of the OpenAI Agents SDK', () => {
   ])(
     'tells the model of a call %s, and does not run it again',
     async (_, path, told) => {
-      expect(textsOf(await ended(path))).toEqual([told]);
+      expect(textsOf(await waitForEnd(path))).toEqual([told]);
       expect(await runsOf(path)).toEqual(BEFORE[path]);
     },
     60_000,

@@ -11,7 +11,7 @@ function taskOf(answer: SendMessageResponse): Task {
 }
 
 /** An agent that calls one tool, on a clock that stands still. */
-async function tested(tool: Parameters<typeof defineTool>[0]) {
+async function testTool(tool: Parameters<typeof defineTool>[0]) {
   const clock = new TestClock();
   const registry = new ToolRegistry([defineTool(tool)]);
   const agent = toolAgent(registry, async (run, { events }) => {
@@ -26,7 +26,7 @@ async function tested(tool: Parameters<typeof defineTool>[0]) {
 it('a tool ends at its timeout by the clock of the test', async () => {
   const run = (_: unknown, { signal }: { readonly signal: AbortSignal }) =>
     new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
-  const served = await tested({ name: 'slow', description: 'Never ends', input, timeoutMs: 600_000, run });
+  const served = await testTool({ name: 'slow', description: 'Never ends', input, timeoutMs: 600_000, run });
   const events = served.collect('Go');
   await events.waitForState('TASK_STATE_WORKING');
   await served.advance(599_999);
@@ -42,7 +42,7 @@ it.each([
 ])('an approval after %i ms by the clock of the test leads to %i runs', async (ms, times, state) => {
   let runs = 0;
   const run = () => void runs++;
-  const served = await tested({ name: 'pay', description: 'Pays', input, needsApproval: true, run });
+  const served = await testTool({ name: 'pay', description: 'Pays', input, needsApproval: true, run });
   const task = taskOf(await served.send('Go'));
   expect(task.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
   await served.advance(ms);

@@ -45,7 +45,11 @@ class Shop {
 }
 
 /** A server whose agent runs a body with tools, and a client of it. */
-async function served(tools: readonly Tool[], body: (run: ToolRun) => Promise<string>, options: ToolRunOptions = {}) {
+async function serveTools(
+  tools: readonly Tool[],
+  body: (run: ToolRun) => Promise<string>,
+  options: ToolRunOptions = {},
+) {
   const executor: AgentExecutor = {
     resumable: true,
     execute: (context, events) =>
@@ -71,7 +75,7 @@ async function served(tools: readonly Tool[], body: (run: ToolRun) => Promise<st
   return { url, client, send };
 }
 
-const said = ({ status }: Task) =>
+const statusText = ({ status }: Task) =>
   (status.message?.parts ?? []).map((part) => (part.text !== undefined ? part.text : '')).join('');
 const states = (task: Task) => toolCalls(task).map(({ tool, state }) => `${tool} ${state}`);
 
@@ -79,7 +83,7 @@ describe('calls of tools in a turn', () => {
   it('are recorded with their results, and told to the agent', async () => {
     const shop = new Shop();
     const told: ToolEvent[] = [];
-    const { send } = await served(
+    const { send } = await serveTools(
       [shop.stock],
       async (run) => {
         const [dune, emma] = await Promise.all([
@@ -91,7 +95,7 @@ describe('calls of tools in a turn', () => {
       { onEvent: (event) => told.push(event) },
     );
     const task = await send('what is there?');
-    expect(said(task)).toBe('9');
+    expect(statusText(task)).toBe('9');
     expect(toolCalls(task)).toEqual([
       { id: '1.1', tool: 'stock', state: 'succeeded', input: { title: 'Dune' }, output: 4 },
       { id: '1.2', tool: 'stock', state: 'succeeded', input: { title: 'Emma!' }, output: 5 },
@@ -108,14 +112,14 @@ describe('calls of tools in a turn', () => {
       run: () => Promise.reject(new Error('db://secret')),
     });
     const sold = defineTool({ name: 'sold', input: z.string(), run: () => Promise.reject(new ToolError('Sold out.')) });
-    const { send } = await served([broken, sold], async (run) => `${await run.call(run.text, 'x')}`);
+    const { send } = await serveTools([broken, sold], async (run) => `${await run.call(run.text, 'x')}`);
     for (const [tool, message] of [
       ['broken', 'broken failed.'],
       ['sold', 'Sold out.'],
       ['none', 'There is no tool none.'],
     ] as const) {
       const task = await send(tool);
-      expect([task.status.state, said(task)]).toEqual(['TASK_STATE_FAILED', message]);
+      expect([task.status.state, statusText(task)]).toEqual(['TASK_STATE_FAILED', message]);
       expect(toolCalls(task)).toMatchObject([{ tool, state: 'failed', failure: { message } }]);
       expect(JSON.stringify(task)).not.toContain('secret');
     }
@@ -128,9 +132,9 @@ describe('calls of tools in a turn', () => {
       const results = await Promise.allSettled(calls);
       return results.map((result) => (result.status === 'rejected' ? result.reason.reason : 'ok')).join(' ');
     };
-    const { send } = await served([echo], body, { limits: { inputBytes: 10, outputBytes: 50, callsPerTask: 3 } });
+    const { send } = await serveTools([echo], body, { limits: { inputBytes: 10, outputBytes: 50, callsPerTask: 3 } });
     const task = await send('a abcdefghijkl abcdef b c');
-    expect(said(task)).toBe('ok limit limit limit limit');
+    expect(statusText(task)).toBe('ok limit limit limit limit');
     expect(toolCalls(task)).toHaveLength(3);
   });
 
@@ -149,8 +153,8 @@ describe('calls of tools in a turn', () => {
     });
     const body = async (run: ToolRun) =>
       (await Promise.all(Array.from({ length: 9 }, (_, at) => run.call(slow, at)))).join('');
-    const { send } = await served([slow], body, { limits: { parallelCalls: 3 } });
-    expect(said(await send('go'))).toBe('012345678');
+    const { send } = await serveTools([slow], body, { limits: { parallelCalls: 3 } });
+    expect(statusText(await send('go'))).toBe('012345678');
     expect(most).toBe(3);
   });
 });
@@ -177,11 +181,11 @@ it('a call that must not repeat waits for the commit of its beginning, and not f
   onTestFinished(() => server.close({ graceMs: 0 }));
   const answer = await (await connect((await server.listen(0)).url)).ask('go');
   if (answer.task === undefined) throw new Error('no task');
-  expect([said(answer.task), committed]).toEqual(['running', ['running', 'succeeded']]);
+  expect([statusText(answer.task), committed]).toEqual(['running', ['running', 'succeeded']]);
 });
 
 describe('a call that does not end', () => {
-  const stuck = (timeoutMs: number) => {
+  const createStuckTool = (timeoutMs: number) => {
     const signals: AbortSignal[] = [];
     const tool = defineTool({
       name: 'stuck',
@@ -196,15 +200,15 @@ describe('a call that does not end', () => {
   };
 
   it('fails at its timeout', async () => {
-    const { tool, signals } = stuck(5);
-    const { send } = await served([tool], async (run) => `${await run.call(tool, 'x')}`);
-    expect(said(await send('go'))).toBe('stuck took longer than 5 ms.');
+    const { tool, signals } = createStuckTool(5);
+    const { send } = await serveTools([tool], async (run) => `${await run.call(tool, 'x')}`);
+    expect(statusText(await send('go'))).toBe('stuck took longer than 5 ms.');
     expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
   });
 
   it('is told to stop when the task is canceled', async () => {
-    const { tool, signals } = stuck(60_000);
-    const { client } = await served([tool], async (run) => `${await run.call(tool, 'x')}`);
+    const { tool, signals } = createStuckTool(60_000);
+    const { client } = await serveTools([tool], async (run) => `${await run.call(tool, 'x')}`);
     for await (const event of client.sendStreamingMessage('go')) {
       const [running] = toolEventsOf(event);
       if (running?.call.state !== 'running' || running.taskId === undefined) continue;
@@ -217,7 +221,7 @@ describe('a call that does not end', () => {
 });
 
 describe('a call that needs an approval', () => {
-  const buying = async () => {
+  const startShop = async () => {
     const shop = new Shop();
     const buy = async (run: ToolRun) => {
       const titles = run.text.replace('buy ', '').split(', ');
@@ -225,31 +229,33 @@ describe('a call that needs an approval', () => {
       const orders = await Promise.all(titles.map((title) => run.call(shop.order, { title })));
       return `${run.text}: ${orders.map(({ order }) => order).join()}`;
     };
-    return { shop, ...(await served([shop.stock, shop.order], buy)) };
+    return { shop, ...(await serveTools([shop.stock, shop.order], buy)) };
   };
 
   it('asks the owner with its arguments, and runs after a yes', async () => {
-    const { shop, send } = await buying();
+    const { shop, send } = await startShop();
     const asked = await send('buy Dune');
     expect(asked.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
-    expect(said(asked)).toBe('This call needs your approval:\n\n1.2: order {"title":"Dune"}\n\nAnswer yes or no.');
+    expect(statusText(asked)).toBe(
+      'This call needs your approval:\n\n1.2: order {"title":"Dune"}\n\nAnswer yes or no.',
+    );
     expect(toolApprovals(asked)).toMatchObject([{ callId: '1.2', tool: 'order', input: { title: 'Dune' } }]);
     expect(shop.orders).toEqual([]);
     const done = await send({ taskId: asked.id, parts: [{ text: 'Yes.' }] });
-    expect([done.status.state, said(done)]).toEqual(['TASK_STATE_COMPLETED', 'buy Dune: 1']);
+    expect([done.status.state, statusText(done)]).toEqual(['TASK_STATE_COMPLETED', 'buy Dune: 1']);
     expect(shop.orders).toEqual(['Dune']);
     expect(states(done)).toEqual(['stock succeeded', 'order succeeded']);
   });
 
   it('is refused by a no, by a typed answer with a reason, and by any other message', async () => {
-    const { shop, send } = await buying();
+    const { shop, send } = await startShop();
     const first = await send('buy Dune');
     const no = await send({ taskId: first.id, parts: [{ text: 'no' }] });
-    expect([no.status.state, said(no)]).toEqual(['TASK_STATE_FAILED', 'The call was refused.']);
+    expect([no.status.state, statusText(no)]).toEqual(['TASK_STATE_FAILED', 'The call was refused.']);
     const second = await send('buy Dune');
     const refusal = { callId: '1.2', decision: 'refuse', reason: 'too dear' } as const;
     const typed = await send(answerApprovals(second, [refusal]));
-    expect([states(typed)[1], said(typed)]).toEqual(['order refused', 'The call was refused: too dear']);
+    expect([states(typed)[1], statusText(typed)]).toEqual(['order refused', 'The call was refused: too dear']);
     const third = await send('buy Dune');
     const other = await send({ taskId: third.id, parts: [{ text: 'buy Emma' }] });
     expect(toolApprovals(other)).toMatchObject([{ callId: '2.2', input: { title: 'Emma' } }]);
@@ -258,20 +264,20 @@ describe('a call that needs an approval', () => {
   });
 
   it('is answered with others at once, or one by one', async () => {
-    const { shop, send } = await buying();
+    const { shop, send } = await startShop();
     const both = await send('buy Dune, Emma');
     expect(toolApprovals(both)).toHaveLength(2);
-    expect(said(await send(answerApprovals(both, 'approve')))).toBe('buy Dune, Emma: 1,2');
+    expect(statusText(await send(answerApprovals(both, 'approve')))).toBe('buy Dune, Emma: 1,2');
     const again = await send('buy Odes, Ulysses');
     const half = await send(answerApprovals(again, [{ callId: '1.3', decision: 'approve' }]));
     expect(toolApprovals(half)).toMatchObject([{ callId: '1.2' }]);
     expect(shop.orders).toEqual(['Dune', 'Emma', 'Ulysses']);
-    expect(said(await send(answerApprovals(half, 'approve')))).toBe('buy Odes, Ulysses: 4,3');
+    expect(statusText(await send(answerApprovals(half, 'approve')))).toBe('buy Odes, Ulysses: 4,3');
     expect(shop.orders).toEqual(['Dune', 'Emma', 'Ulysses', 'Odes']);
   });
 
   it('does not run after an answer to another call, or a text that only contains a yes', async () => {
-    const { shop, send } = await buying();
+    const { shop, send } = await startShop();
     const approves = (callId: string) => [{ data: { toolApproval: { callId, decision: 'approve' } } }];
     expect((await send({ parts: [{ text: 'buy Dune' }, ...approves('1.2')] })).status.state).toBe(
       'TASK_STATE_INPUT_REQUIRED',
@@ -284,7 +290,7 @@ describe('a call that needs an approval', () => {
   });
 
   it('asks again after an answer to a call that has ended, and does not take it for a prompt', async () => {
-    const { shop, send } = await buying();
+    const { shop, send } = await startShop();
     const both = await send('buy Dune, Emma');
     const approves = answerApprovals(both, [{ callId: '1.2', decision: 'approve' }]);
     expect(toolApprovals(await send(approves))).toMatchObject([{ callId: '1.3' }]);
@@ -294,46 +300,46 @@ describe('a call that needs an approval', () => {
       [{ callId: '1.3' }],
     ]);
     expect(shop.orders).toEqual(['Dune']);
-    expect(said(await send(answerApprovals(again, 'approve')))).toBe('buy Dune, Emma: 1,2');
+    expect(statusText(await send(answerApprovals(again, 'approve')))).toBe('buy Dune, Emma: 1,2');
   });
 
   it('does not run after its time', async () => {
     const shop = new Shop();
     const buy = async (run: ToolRun) => `${(await run.call(shop.order, { title: run.text })).order}`;
-    const { send } = await served([shop.order], buy, { limits: { approvalMs: -1 } });
+    const { send } = await serveTools([shop.order], buy, { limits: { approvalMs: -1 } });
     const asked = await send('Dune');
     const late = await send(answerApprovals(asked, 'approve'));
-    expect([said(late), shop.orders]).toEqual(['The approval came too late.', []]);
+    expect([statusText(late), shop.orders]).toEqual(['The approval came too late.', []]);
   });
 
   it('shows control characters of its arguments as escapes', async () => {
-    const { send } = await buying();
-    expect(said(await send('buy a\u202eb\u2028'))).toContain(String.raw`"a\u{202e}b\u{2028}"`);
+    const { send } = await startShop();
+    expect(statusText(await send('buy a\u202eb\u2028'))).toContain(String.raw`"a\u{202e}b\u{2028}"`);
   });
 
   it('runs on its recorded arguments, without the model, if the agent resumes', async () => {
     const shop = new Shop();
     let asksOfModel = 0;
-    const { send } = await served([shop.order], async (run) => {
+    const { send } = await serveTools([shop.order], async (run) => {
       if (run.calls.length === 0) await run.call('order', { title: `model ${++asksOfModel}` }, { id: 'call_abc' });
       const calls = await run.resume();
       return JSON.stringify(calls.map(({ id, state, output }) => [id, state, output]));
     });
     const asked = await send('go');
-    expect(said(await send(answerApprovals(asked, 'approve')))).toBe('[["call_abc","succeeded",{"order":1}]]');
+    expect(statusText(await send(answerApprovals(asked, 'approve')))).toBe('[["call_abc","succeeded",{"order":1}]]');
     expect([asksOfModel, shop.orders]).toEqual([1, ['model 1']]);
   });
 
   it('does not run with other arguments than those that were shown', async () => {
     const shop = new Shop();
     let turns = 0;
-    const { send } = await served([shop.order], async (run) => {
+    const { send } = await serveTools([shop.order], async (run) => {
       turns += 1;
       return `${(await run.call(shop.order, { title: `turn ${turns}` })).order}`;
     });
     const asked = await send('go');
     const answered = await send(answerApprovals(asked, 'approve'));
-    expect(said(answered)).toBe('The call 1.1 was recorded with another tool or other arguments.');
+    expect(statusText(answered)).toBe('The call 1.1 was recorded with another tool or other arguments.');
     expect(shop.orders).toEqual([]);
   });
 });
@@ -368,7 +374,7 @@ describe('events of calls', () => {
         return text;
       },
     });
-  const shown = (events: readonly ToolEvent[]) => events.map(({ call }) => [call.state, call.input, call.output]);
+  const callStates = (events: readonly ToolEvent[]) => events.map(({ call }) => [call.state, call.input, call.output]);
   const expected = [
     ['running', 'x', undefined],
     ['succeeded', undefined, 'x'],
@@ -376,18 +382,18 @@ describe('events of calls', () => {
 
   it('arrive in a stream over JSON-RPC', async () => {
     const gate = Promise.withResolvers<void>();
-    const { client } = await served([slow(gate.promise)], async (run) => `${await run.call('slow', 'x')}`);
+    const { client } = await serveTools([slow(gate.promise)], async (run) => `${await run.call('slow', 'x')}`);
     const seen: ToolEvent[] = [];
     for await (const event of client.sendStreamingMessage('go')) {
       seen.push(...toolEventsOf(event));
       if (seen.length === 1) gate.resolve();
     }
-    expect(shown(seen)).toEqual(expected);
+    expect(callStates(seen)).toEqual(expected);
   });
 
   it("arrive at a callback over Cap'n Web", async () => {
     const gate = Promise.withResolvers<void>();
-    const { url, client } = await served([slow(gate.promise)], async (run) => `${await run.call('slow', 'x')}`);
+    const { url, client } = await serveTools([slow(gate.promise)], async (run) => `${await run.call('slow', 'x')}`);
     using agent = await connectCapnweb(url);
     const answer = await client.sendMessage({ message: 'go', configuration: { returnImmediately: true } });
     if (answer.task === undefined) throw new Error('no task');
@@ -400,12 +406,12 @@ describe('events of calls', () => {
       { after: 1 },
     );
     await watch.ended;
-    expect(shown(seen)).toEqual(expected);
+    expect(callStates(seen)).toEqual(expected);
   });
 
   it("arrive at a late callback over Cap'n Web, and at one that goes on after an event", async () => {
     const gate = Promise.withResolvers<void>();
-    const { url, client } = await served([slow(gate.promise)], async (run) => {
+    const { url, client } = await serveTools([slow(gate.promise)], async (run) => {
       const calls = [run.call('slow', 'x'), run.call('slow', 'y')];
       return (await Promise.all(calls)).join('');
     });
@@ -421,7 +427,7 @@ describe('events of calls', () => {
       if (seen.length > 0) gate.resolve();
     });
     await late.ended;
-    expect(shown(seen).slice(0, 2)).toEqual([
+    expect(callStates(seen).slice(0, 2)).toEqual([
       ['running', 'x', undefined],
       ['running', 'y', undefined],
     ]);

@@ -28,7 +28,7 @@ const sendingTo = (url: string) => ({
 });
 
 /** A receiver that behaves badly, or takes another format. */
-async function receiving(listener: RequestListener): Promise<{ readonly url: string; readonly server: Server }> {
+async function startReceiver(listener: RequestListener): Promise<{ readonly url: string; readonly server: Server }> {
   const server = createServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {
@@ -48,19 +48,19 @@ it('a command and its calls are one trace, below TRACEPARENT, and an agent of `s
   expect(warningsIn(sent.stderr)).toEqual([]);
   await agent.running.stop();
   const spans = receiver.spans.filter(({ traceId }) => traceId === TRACE);
-  const named = (name: string, kind: string) => {
+  const findSpan = (name: string, kind: string) => {
     const found = spans.filter((span) => span.name === name && span.kind === kind);
     expect(found, `${name} ${kind}`).toHaveLength(1);
     return found[0] ?? expect.unreachable();
   };
-  const command = named('parley send', 'INTERNAL');
+  const command = findSpan('parley send', 'INTERNAL');
   expect(command).toMatchObject({ service: 'parley', parent: 'b7ad6b7169203331', isError: false });
   expect(command.attributes).toEqual({ 'process.executable.name': 'parley', 'process.exit.code': 0 });
-  const call = named('SendStreamingMessage', 'CLIENT');
+  const call = findSpan('SendStreamingMessage', 'CLIENT');
   expect(call).toMatchObject({ service: 'parley', parent: command.spanId });
-  const answer = named('SendStreamingMessage', 'SERVER');
+  const answer = findSpan('SendStreamingMessage', 'SERVER');
   expect(answer).toMatchObject({ service: 'served', parent: call.spanId });
-  expect(named('invoke_agent Echo', 'INTERNAL').parent).toBe(answer.spanId);
+  expect(findSpan('invoke_agent Echo', 'INTERNAL').parent).toBe(answer.spanId);
   for (const kept of [WORDS, SECRET]) expect(receiver.bodies.join('\n')).not.toContain(kept);
   // A log line of the server that is no line of a request.
   expect((await agent.running.ended).stderr).toContain(`"trace_id":"${TRACE}"`);
@@ -81,7 +81,7 @@ it('a command that fails ends its span with the code of the failure, and says th
 
 it('the default protocol is that of OpenTelemetry, and its log stays out of the result', async () => {
   const bodies: Buffer[] = [];
-  const { url } = await receiving(async (request, response) => {
+  const { url } = await startReceiver(async (request, response) => {
     expect(request.headers['content-type']).toBe('application/x-protobuf');
     bodies.push(await buffer(request));
     response.end();
@@ -106,7 +106,7 @@ it.each([
 
 it('a receiver that hangs holds a command for a bounded time, and its result stays', async () => {
   const asked = Promise.withResolvers<void>();
-  const { url } = await receiving(() => asked.resolve());
+  const { url } = await startReceiver(() => asked.resolve());
   await using agent = await ServedAgent.start(ECHO);
   const began = performance.now();
   const { code, stdout, stderr } = await parley(['send', 'hello', '-a', agent.url], { env: sendingTo(url) });
@@ -118,7 +118,7 @@ it('a receiver that hangs holds a command for a bounded time, and its result sta
 });
 
 it('a receiver that is not there is named in one line, and the result stays', async () => {
-  const { url, server } = await receiving(() => {});
+  const { url, server } = await startReceiver(() => {});
   server.close();
   await using agent = await ServedAgent.start(ECHO);
   const { code, stdout, stderr } = await parley(['send', 'hello', '-a', agent.url], { env: sendingTo(url) });

@@ -31,7 +31,7 @@ export class MemorySpans {
   }
 
   /** Resolves to the spans of a name once there are so many. */
-  named(name: string, count = 1): Promise<readonly ReadableSpan[]> {
+  waitForSpans(name: string, count = 1): Promise<readonly ReadableSpan[]> {
     return vi.waitFor(() => {
       const found = this.all.filter((span) => span.name === name);
       if (found.length < count) throw new Error(`There is no ${name} among ${this.all.map((span) => span.name)}`);

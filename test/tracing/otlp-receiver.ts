@@ -61,7 +61,7 @@ export class OtlpReceiver implements AsyncDisposable {
       const { resourceSpans = [] } = JSON.parse(body) as OtlpRequest;
       for (const { resource, scopeSpans = [] } of resourceSpans) {
         const service = String(factsOf(resource?.attributes)['service.name']);
-        for (const { spans = [] } of scopeSpans) this.spans.push(...spans.map((span) => received(span, service)));
+        for (const { spans = [] } of scopeSpans) this.spans.push(...spans.map((span) => readSpan(span, service)));
       }
       response.setHeader('content-type', 'application/json').end('{}');
     });
@@ -83,7 +83,7 @@ export class OtlpReceiver implements AsyncDisposable {
   }
 }
 
-function received(span: OtlpSpan, service: string): ReceivedSpan {
+function readSpan(span: OtlpSpan, service: string): ReceivedSpan {
   const { traceId, spanId, parentSpanId, name, kind, links = [], attributes, status } = span;
   return {
     ...{ service, traceId, spanId, name },

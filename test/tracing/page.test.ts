@@ -23,17 +23,21 @@ const [sdk = ''] = blocksOf('js');
 const [server = ''] = blocksOf('ts');
 
 /** Runs the program of the page until it is stopped. */
-function running(folder: EmptyFolder, env: Readonly<Record<string, string>>) {
+function runProgram(folder: EmptyFolder, env: Readonly<Record<string, string>>) {
   symlinkSync(MODULES, join(folder.path, 'node_modules'));
   writeFileSync(join(folder.path, 'spans.mjs'), sdk);
   writeFileSync(join(folder.path, 'server.mjs'), server.replace('8080', '0'));
   const [command = '', ...args] = run.trim().split(' ');
   expect(command).toBe('node');
-  return started(process.execPath, args, { cwd: folder.path, env });
+  return spawnCommand(process.execPath, args, { cwd: folder.path, env });
 }
 
 /** Starts a program in a group of its own, because npx runs the viewer as a child. */
-function started(command: string, args: readonly string[], options: { readonly cwd: string; readonly env: object }) {
+function spawnCommand(
+  command: string,
+  args: readonly string[],
+  options: { readonly cwd: string; readonly env: object },
+) {
   // The Node.js of the tests is that of npx too.
   const path = [dirname(process.execPath), process.env.PATH].join(delimiter);
   const env = { ...process.env, PATH: path, ...options.env };
@@ -49,14 +53,14 @@ function started(command: string, args: readonly string[], options: { readonly c
 it('the steps of the page lead to one trace of client, server and agent', { timeout: WAIT }, async () => {
   await using receiver = await OtlpReceiver.start();
   using folder = new EmptyFolder();
-  await using _program = running(folder, { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: receiver.url });
-  const named = (name: string) => receiver.spans.filter((span) => span.name === name);
-  await vi.waitFor(() => expect(named('invoke_agent Echo')).toHaveLength(1), WAIT);
+  await using _program = runProgram(folder, { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: receiver.url });
+  const findSpans = (name: string) => receiver.spans.filter((span) => span.name === name);
+  await vi.waitFor(() => expect(findSpans('invoke_agent Echo')).toHaveLength(1), WAIT);
   const [call, answer] = ['CLIENT', 'SERVER'].map((kind) =>
-    named('SendStreamingMessage').find((span) => span.kind === kind),
+    findSpans('SendStreamingMessage').find((span) => span.kind === kind),
   );
   expect(answer?.parent).toBe(call?.spanId);
-  expect(named('invoke_agent Echo')[0]?.parent).toBe(answer?.spanId);
+  expect(findSpans('invoke_agent Echo')[0]?.parent).toBe(answer?.spanId);
 });
 
 it('the page installs what its files import, and no more', () => {
@@ -71,11 +75,11 @@ it.runIf(process.env.TEST_LONG !== undefined)('the viewer of the page shows the 
   mkdirSync(home);
   const [command = '', ...args] = viewer.trim().split(' ');
   expect(command).toBe('npx');
-  await using _viewer = started(command, ['--yes', ...args], { cwd: home, env: { HOME: home } });
-  const shown = async () => (await fetch(`${VIEWER}/v1/traces`)).text();
-  await vi.waitFor(shown, WAIT);
-  await using _program = running(folder, {});
-  await vi.waitFor(async () => expect(await shown()).toContain('invoke_agent Echo'), WAIT);
+  await using _viewer = spawnCommand(command, ['--yes', ...args], { cwd: home, env: { HOME: home } });
+  const readTraces = async () => (await fetch(`${VIEWER}/v1/traces`)).text();
+  await vi.waitFor(readTraces, WAIT);
+  await using _program = runProgram(folder, {});
+  await vi.waitFor(async () => expect(await readTraces()).toContain('invoke_agent Echo'), WAIT);
   expect(await (await fetch(VIEWER)).text()).toContain('<script');
   expect(section).toContain(VIEWER);
 });

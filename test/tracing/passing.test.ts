@@ -17,7 +17,7 @@ const SECRET = 'pl4nted-s3cret-words';
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const TRACEPARENT = `00-${TRACE}-b7ad6b7169203331-01`;
 
-async function served(options: Partial<A2AServerOptions>) {
+async function serveAgent(options: Partial<A2AServerOptions>) {
   const server = createA2AServer({
     name: 'Traced',
     agent: () => 'done',
@@ -30,7 +30,7 @@ async function served(options: Partial<A2AServerOptions>) {
   return { server, url };
 }
 
-const said = (text: string) => ({
+const sendParams = (text: string) => ({
   message: { messageId: crypto.randomUUID(), role: 'ROLE_USER' as const, parts: [{ text }] },
 });
 
@@ -54,7 +54,7 @@ it.each(Object.keys(BINDINGS) as (keyof typeof BINDINGS)[])(
       return 'done';
     };
     const tracing = serverTracing({ baggage: ['tenant'] });
-    const { url } = await served({
+    const { url } = await serveAgent({
       agent,
       tracing,
       bindings: [grpcBinding({ port: 0, listed: 'public' }), capnwebBinding()],
@@ -66,8 +66,8 @@ it.each(Object.keys(BINDINGS) as (keyof typeof BINDINGS)[])(
     const entries = { tenant: { value: 'a b,c' }, other: { value: 'kept here' }, secret: { value: SECRET } };
     const within = propagation.setBaggage(context.active(), propagation.createBaggage(entries));
     const options = { headers: { traceparent: TRACEPARENT, tracestate: 'vendor=1', baggage: `secret=${SECRET}` } };
-    await context.with(within, () => client.sendMessage(said('hello'), options));
-    const [turn] = await spans.named('invoke_agent Traced');
+    await context.with(within, () => client.sendMessage(sendParams('hello'), options));
+    const [turn] = await spans.waitForSpans('invoke_agent Traced');
     expect(turn?.spanContext().traceId).toBe(TRACE);
     expect(inner).toEqual(['vendor=1', [['tenant', 'a b,c']]]);
   },
@@ -76,13 +76,13 @@ it.each(Object.keys(BINDINGS) as (keyof typeof BINDINGS)[])(
 it('an answer has the id of its trace, unless the caller has named the request', async () => {
   const records: AuditRecord[] = [];
   const audit = { write: (record: AuditRecord) => void records.push(record) };
-  const { url } = await served({ audit, logRequests: true });
+  const { url } = await serveAgent({ audit, logRequests: true });
   const get = async (headers: Record<string, string> = {}) =>
     (await fetch(`${url}/a2a/rest/tasks/unknown`, { headers: { 'a2a-version': '1.0', ...headers } })).headers.get(
       'x-request-id',
     );
   const id = await get();
-  const [call] = await spans.named('GetTask');
+  const [call] = await spans.waitForSpans('GetTask');
   expect(id).toBe(call?.spanContext().traceId);
   expect(await get({ traceparent: TRACEPARENT })).toBe(TRACE);
   expect(await get({ traceparent: TRACEPARENT, 'x-request-id': 'mine' })).toBe('mine');
@@ -94,11 +94,11 @@ it('an answer has the id of its trace, unless the caller has named the request',
 });
 
 it('a task tells the trace of its last attempt', async () => {
-  const { url } = await served({});
+  const { url } = await serveAgent({});
   const client = await connect(url);
   onTestFinished(() => client.close());
-  const { task } = await client.sendMessage(said('hello'));
-  const [turn] = await spans.named('invoke_agent Traced');
+  const { task } = await client.sendMessage(sendParams('hello'));
+  const [turn] = await spans.waitForSpans('invoke_agent Traced');
   const { traceId = '', spanId = '' } = turn?.spanContext() ?? {};
   const { metadata } = await client.getTask(task?.id ?? '');
   expect(metadata?.['urn:parley-a2a:trace:v1']).toMatchObject({
@@ -126,12 +126,15 @@ it('a tool is a span, also one that fails, without words of its call', async () 
     await run.call('fails', SECRET).catch(() => {});
     await events.complete(SECRET);
   });
-  const { url } = await served({ agent });
+  const { url } = await serveAgent({ agent });
   const client = await connect(url);
   onTestFinished(() => client.close());
-  await client.sendMessage(said(SECRET));
-  const [turn] = await spans.named('invoke_agent Traced');
-  const [works, fails] = [...(await spans.named('execute_tool works')), ...(await spans.named('execute_tool fails'))];
+  await client.sendMessage(sendParams(SECRET));
+  const [turn] = await spans.waitForSpans('invoke_agent Traced');
+  const [works, fails] = [
+    ...(await spans.waitForSpans('execute_tool works')),
+    ...(await spans.waitForSpans('execute_tool fails')),
+  ];
   for (const span of [works, fails]) expect(span?.parentSpanContext?.spanId).toBe(turn?.spanContext().spanId);
   expect(works?.attributes).toMatchObject({
     'gen_ai.operation.name': 'execute_tool',
@@ -154,12 +157,12 @@ it('content is recorded by an option alone: redacted, then cut', async () => {
     await events.artifact(`one ${SECRET}`);
     await events.complete('two');
   });
-  const { url } = await served({ agent, tracing });
+  const { url } = await serveAgent({ agent, tracing });
   const client = await connect(url);
   onTestFinished(() => client.close());
-  await client.sendMessage(said(`hello ${SECRET}`));
-  const [turn] = await spans.named('invoke_agent Traced');
-  const [tool] = await spans.named('execute_tool works');
+  await client.sendMessage(sendParams(`hello ${SECRET}`));
+  const [turn] = await spans.waitForSpans('invoke_agent Traced');
+  const [tool] = await spans.waitForSpans('execute_tool works');
   expect(turn?.attributes).toMatchObject({
     'gen_ai.input.messages': 'hello ***',
     'gen_ai.output.messages': 'one ***\ntwo',
@@ -169,7 +172,7 @@ it('content is recorded by an option alone: redacted, then cut', async () => {
 });
 
 it('over MCP, a tool of an agent goes on with the trace of its caller', async () => {
-  const { url } = await served({});
+  const { url } = await serveAgent({});
   const agent = await connect(url, { interceptors: [clientTracing()] });
   const server = mcpServerOf(agent);
   const client = new McpClient({ name: 'test', version: '1' });
@@ -182,12 +185,12 @@ it('over MCP, a tool of an agent goes on with the trace of its caller', async ()
   const [tool] = (await client.listTools()).tools;
   const _meta = { traceparent: TRACEPARENT, tracestate: 'vendor=1', baggage: `secret=${SECRET}` };
   await client.callTool({ name: tool?.name ?? '', arguments: { message: 'hello' }, _meta });
-  const [turn] = await spans.named('invoke_agent Traced');
+  const [turn] = await spans.waitForSpans('invoke_agent Traced');
   expect(turn?.spanContext().traceId).toBe(TRACE);
 });
 
 it('an agent that calls a tool of another agent over MCP is in one trace with it', async () => {
-  const inner = await served({ name: 'Inner' });
+  const inner = await serveAgent({ name: 'Inner' });
   const inside = await connect(inner.url, { interceptors: [clientTracing()] });
   const endpoint = mcpEndpointOf(inside);
   const handle = (place: string | URL, init?: RequestInit) => endpoint.handle(new Request(place, init));
@@ -201,13 +204,13 @@ it('an agent that calls a tool of another agent over MCP is in one trace with it
     await run.call(tools.tools[0]?.name ?? '', { message: 'hello' });
     await events.complete();
   });
-  const { url } = await served({ name: 'Outer', agent });
+  const { url } = await serveAgent({ name: 'Outer', agent });
   const client = await connect(url);
   onTestFinished(() => client.close());
-  await client.sendMessage(said('hello'));
-  const [called] = await spans.named('invoke_agent Inner');
-  const [outer] = await spans.named('invoke_agent Outer');
-  const [tool] = await spans.named(`execute_tool ${tools.tools[0]?.name}`);
+  await client.sendMessage(sendParams('hello'));
+  const [called] = await spans.waitForSpans('invoke_agent Inner');
+  const [outer] = await spans.waitForSpans('invoke_agent Outer');
+  const [tool] = await spans.waitForSpans(`execute_tool ${tools.tools[0]?.name}`);
   expect(called?.spanContext().traceId).toBe(outer?.spanContext().traceId);
   const calls = spans.all.filter(({ kind, name }) => kind === SpanKind.CLIENT && name === 'SendStreamingMessage');
   expect(calls.map(({ parentSpanContext }) => parentSpanContext?.spanId)).toContain(tool?.spanContext().spanId);
@@ -219,13 +222,13 @@ it('a turn that does not end with its server is ended as an error', async () => 
     started.resolve();
     return new Promise<void>(() => {});
   };
-  const { server, url } = await served({ agent: { execute } });
+  const { server, url } = await serveAgent({ agent: { execute } });
   const client = await connect(url);
-  await client.sendMessage({ ...said('hello'), configuration: { returnImmediately: true } });
+  await client.sendMessage({ ...sendParams('hello'), configuration: { returnImmediately: true } });
   await started.promise;
   await server.close({ graceMs: 0 });
   await client.close();
-  const [turn] = await spans.named('invoke_agent Traced');
+  const [turn] = await spans.waitForSpans('invoke_agent Traced');
   expect([turn?.status.code, turn?.attributes['error.type']]).toEqual([SpanStatusCode.ERROR, 'server_closed']);
   const calls = () => spans.all.filter(({ name }) => name === 'SendMessage');
   await vi.waitFor(() => expect(calls()).toHaveLength(1), 30_000);

@@ -9,12 +9,12 @@ import { exportSpans } from './span-export.js';
 
 const CALLS = 40;
 
-const said = () => ({
+const sendParams = () => ({
   message: { messageId: crypto.randomUUID(), role: 'ROLE_USER' as const, parts: [{ text: 'hello' }] },
 });
 
 /** The spans that a real exporter has sent, the trace contexts of the turns, and the traces of the tasks. */
-async function sampled(sampler: ConstructorParameters<typeof ParentBasedSampler>[0]['root']) {
+async function countSampled(sampler: ConstructorParameters<typeof ParentBasedSampler>[0]['root']) {
   await using receiver = await OtlpReceiver.start();
   const provider = exportSpans('sampled', receiver.url, { sampler: new ParentBasedSampler({ root: sampler }) });
   const passed: (string | undefined)[] = [];
@@ -36,7 +36,7 @@ async function sampled(sampler: ConstructorParameters<typeof ParentBasedSampler>
     trace.disable();
   });
   for (let call = 0; call < CALLS; call += 1) {
-    const { task } = await client.sendMessage(said());
+    const { task } = await client.sendMessage(sendParams());
     noted.push(task && traceIdOf(task));
   }
   await client.close();
@@ -46,7 +46,7 @@ async function sampled(sampler: ConstructorParameters<typeof ParentBasedSampler>
 }
 
 it('a sampler that drops all leaves no span and no trace in a task, and passes that on', async () => {
-  const { spans, passed, noted } = await sampled(new AlwaysOffSampler());
+  const { spans, passed, noted } = await countSampled(new AlwaysOffSampler());
   expect(spans).toEqual([]);
   expect(noted).toEqual(Array.from({ length: CALLS }, () => undefined));
   expect(passed).toHaveLength(CALLS);
@@ -55,7 +55,7 @@ it('a sampler that drops all leaves no span and no trace in a task, and passes t
 });
 
 it('a sampler by ratio takes whole traces', async () => {
-  const { spans, passed } = await sampled(new TraceIdRatioBasedSampler(0.5));
+  const { spans, passed } = await countSampled(new TraceIdRatioBasedSampler(0.5));
   const traces = Map.groupBy(spans, ({ traceId }) => traceId);
   expect(traces.size).toBeGreaterThan(0);
   expect(traces.size).toBeLessThan(CALLS);
@@ -70,13 +70,13 @@ it('an SDK that is registered after the server and the client gets their spans',
   const server = createA2AServer({ name: 'Early', agent, tracing: serverTracing(), logger: silentLogger });
   const { url } = await server.listen(0);
   const client = await connect(url, { interceptors: [clientTracing()] });
-  const before = await client.sendMessage(said());
+  const before = await client.sendMessage(sendParams());
   const provider = exportSpans('late', receiver.url);
   onTestFinished(() => {
     context.disable();
     trace.disable();
   });
-  const after = await client.sendMessage(said());
+  const after = await client.sendMessage(sendParams());
   await client.close();
   await server.close();
   await provider.shutdown();

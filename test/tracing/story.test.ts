@@ -76,7 +76,7 @@ async function boot(program: string, place: string, settings: object): Promise<R
 
 async function stop(replica: Replica): Promise<void> {
   replica.signal('SIGTERM');
-  await replica.ended();
+  await replica.waitForExit();
 }
 
 /** A crash in the middle of a turn, then a question, then a restart of all, then the answer. */
@@ -97,20 +97,20 @@ async function story(): Promise<readonly ReceivedSpan[]> {
     for await (const _ of stream);
   })().catch(() => 'broken');
   await vi.waitFor(() => expect(first.lines).toContain('stopped'), WAIT);
-  await delivered();
+  await waitForDelivery();
   first.signal('SIGKILL');
   expect(await broken).toBe('broken');
   const id = stream.taskId ?? expect.unreachable();
   const other = await connect(second.url, options);
   const asked = await other.waitFor(id, { until: 'input' });
   expect(asked.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
-  await delivered();
+  await waitForDelivery();
   await Promise.all([stop(second), stop(writers)]);
   const third = await planner('planner-3');
   const last = await connect(third.url, options);
   const { task } = await last.sendMessage({ message: answerApprovals(await last.getTask(id), 'approve') });
   expect(task?.status.state).toBe('TASK_STATE_COMPLETED');
-  await delivered();
+  await waitForDelivery();
   await stop(third);
   await Promise.all([client, other, last].map((one) => one.close()));
   await provider.forceFlush();
@@ -118,7 +118,7 @@ async function story(): Promise<readonly ReceivedSpan[]> {
 }
 
 /** Resolves when all notifications are delivered and settled. */
-async function delivered(): Promise<void> {
+async function waitForDelivery(): Promise<void> {
   const sql = new Client({ connectionString: database.url });
   await sql.connect();
   await vi.waitFor(async () => {
@@ -137,7 +137,7 @@ const isStandIn = (attributes: ReceivedSpan['attributes'], parent: string | unde
   parent !== undefined && attributes['parley.lost.span_id'] === parent;
 
 /** The same spans with one of them changed, or without it. */
-const changed = (at: number, change: Partial<ReceivedSpan> | undefined) =>
+const changeSpan = (at: number, change: Partial<ReceivedSpan> | undefined) =>
   spans.flatMap((span, index) => (index !== at ? [span] : change === undefined ? [] : [{ ...span, ...change }]));
 
 const CHANGES: Readonly<
@@ -162,6 +162,6 @@ it.each(Object.keys(CHANGES))('the checker finds %s, at each span', (kind) => {
     (CHANGES[kind]?.(span, at) ?? []).map((change) => ({ span, at, change })),
   );
   expect(changes.length).toBeGreaterThan(5);
-  const unseen = changes.filter(({ at, change }) => courseFaults(changed(at, change), EXPECTED).length === 0);
+  const unseen = changes.filter(({ at, change }) => courseFaults(changeSpan(at, change), EXPECTED).length === 0);
   expect(unseen.map(({ span, change }) => [span.service, span.kind, span.name, change])).toEqual([]);
 });

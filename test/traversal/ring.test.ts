@@ -117,7 +117,7 @@ describe('a ring of traversal agents', () => {
       }, undefined);
       const texts = await callAgent(call ?? {}, AbortSignal.timeout(50_000));
       expect(texts.join('\n').split('\n')).toEqual(names.map((name) => `${name} ${marker}`));
-      if ('pushNotification' in behaviour) await hook.completed(marker, names.length);
+      if ('pushNotification' in behaviour) await hook.waitForCompleted(marker, names.length);
     });
   });
 });
@@ -146,7 +146,7 @@ class Hook {
   }
 
   /** Resolves when as many tasks have told that they are completed, with the token of the kit. */
-  async completed(marker: string, tasks: number): Promise<void> {
+  async waitForCompleted(marker: string, tasks: number): Promise<void> {
     const ids = () => {
       const calls = this.#calls.filter(({ path }) => path === `/${marker}/notifications`);
       for (const { token } of calls) expect(token).toBe('itk-token');

@@ -7,9 +7,9 @@ import { InvalidParamsError } from '../../packages/parley/src/errors/standard-er
 import { Components } from '../../packages/parley/src/openapi/components.js';
 import { OPERATION_NAMES, OPERATIONS } from '../../packages/parley/src/operations/operations.js';
 import { arbitraryJson, arbitraryOf } from './arbitrary-model.js';
-import { mangled } from './mangled.js';
+import { mangleValue } from './mangled.js';
 import { isHoldable } from './model-oracle.js';
-import { mutated } from './mutated.js';
+import { mutateValues } from './mutated.js';
 
 const LIMITS = { ofIds: { maxLength: 1024 }, parts: 1000, pushNotifications: true };
 
@@ -46,9 +46,11 @@ describe.each(
   };
 
   test('is what is accepted, in every form that ProtoJSON allows and changed at random places', () => {
-    const anyForm = fc.tuple(arbitraryOf(type), arbitraryChoice).map(([value, choice]) => mangled(type, value, choice));
+    const anyForm = fc
+      .tuple(arbitraryOf(type), arbitraryChoice)
+      .map(([value, choice]) => mangleValue(type, value, choice));
     fc.assert(fc.property(anyForm, judge), { numRuns: 300 });
-    fc.assert(fc.property(mutated(anyForm), judge), { numRuns: 1000 });
+    fc.assert(fc.property(mutateValues(anyForm), judge), { numRuns: 1000 });
     fc.assert(fc.property(arbitraryJson, judge), { numRuns: 100 });
   });
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { definitionOf, isFree, resolved, type Schema } from './model-schema.js';
+import { definitionOf, isFree, resolveSchema, type Schema } from './model-schema.js';
 
 const text = fc.string({ unit: 'binary', maxLength: 8 });
 const name = fc.oneof(text, fc.constantFrom('__proto__', 'constructor', 'task_id', 'kind', 'final', 'a b'));
@@ -39,7 +39,7 @@ export function arbitraryOf(type: string): fc.Arbitrary<unknown> {
 }
 
 function ofSchema(reference: Schema): fc.Arbitrary<unknown> {
-  const schema = resolved(reference);
+  const schema = resolveSchema(reference);
   if (schema.enum !== undefined) return fc.constantFrom(...schema.enum.filter((name) => name !== schema.not?.const));
   if (schema.format === 'base64') return arbitraryBase64;
   if (schema.format === 'timestamp') return arbitraryTimestamp;

@@ -1,15 +1,15 @@
-import { definitionOf, isFree, resolved, type Schema } from './model-schema.js';
+import { definitionOf, isFree, resolveSchema, type Schema } from './model-schema.js';
 
 /** Answers yes or no, differently each time. */
 export type Choice = () => boolean;
 
 /** The same value in other forms that ProtoJSON allows, chosen at random at every place. */
-export function mangled(type: string, value: unknown, choice: Choice): unknown {
+export function mangleValue(type: string, value: unknown, choice: Choice): unknown {
   return ofSchema(definitionOf(type), value, choice);
 }
 
 function ofSchema(reference: Schema, value: unknown, choice: Choice): unknown {
-  const schema = resolved(reference);
+  const schema = resolveSchema(reference);
   if (isFree(schema)) return value;
   if (Array.isArray(value)) return value.map((item) => ofSchema(schema.items ?? {}, item, choice));
   if (typeof value === 'object' && value !== null) return ofObject(schema, value, choice);

@@ -21,7 +21,7 @@ export interface Schema {
 const definitions: Readonly<Record<string, Schema>> = JSON_SCHEMA.$defs;
 
 /** The schema itself, or the one it refers to. */
-export function resolved(schema: Schema): Schema {
+export function resolveSchema(schema: Schema): Schema {
   return schema.$ref === undefined ? schema : definitionOf(schema.$ref.replace('#/$defs/', ''));
 }
 

@@ -45,7 +45,7 @@ const arbitraryMutation = fc.record({
 });
 
 /** Values of an arbitrary, each changed at some random places. */
-export function mutated(values: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
+export function mutateValues(values: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
   return fc
     .tuple(values, fc.array(arbitraryMutation, { minLength: 1, maxLength: 3 }))
     .map(([value, mutations]) =>

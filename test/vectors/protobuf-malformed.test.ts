@@ -31,7 +31,7 @@ function violationsOf(given: Uint8Array, operation: (typeof OPERATION_NAMES)[num
 }
 
 /** Fields of one message from the last to the first. */
-function written(write: (writer: WireWriter) => void): Buffer {
+function writeBytes(write: (writer: WireWriter) => void): Buffer {
   const writer = new WireWriter();
   write(writer);
   return writer.finish();
@@ -39,7 +39,7 @@ function written(write: (writer: WireWriter) => void): Buffer {
 
 /** Bytes as a field of a message around them. */
 function field(number: number, content: Uint8Array): Buffer {
-  const head = written((writer) => {
+  const head = writeBytes((writer) => {
     writer.varint(content.length);
     writer.varint(tagOf(number, LENGTH_DELIMITED));
   });
@@ -99,7 +99,7 @@ describe('bytes that are no message', () => {
 
 describe('messages in unusual forms', () => {
   test('unknown fields, groups and fields with another wire type are skipped', () => {
-    const others = written((writer) => {
+    const others = writeBytes((writer) => {
       writer.varint(tagOf(99, 4));
       writer.varint(7);
       writer.varint(tagOf(1, VARINT));
@@ -134,7 +134,7 @@ describe('messages in unusual forms', () => {
   });
 
   test('an unknown number of an enum names its field', () => {
-    const role = written((writer) => {
+    const role = writeBytes((writer) => {
       writer.varint(7);
       writer.varint(tagOf(4, VARINT));
     });
@@ -142,7 +142,7 @@ describe('messages in unusual forms', () => {
   });
 
   test('a moment outside of the years 1 to 9999 names its field', () => {
-    const after = written((writer) => {
+    const after = writeBytes((writer) => {
       writer.integer(-1e14);
       writer.varint(tagOf(1, VARINT));
     });
@@ -150,7 +150,7 @@ describe('messages in unusual forms', () => {
   });
 
   test('a number that is not finite names its field', () => {
-    const value = written((writer) => {
+    const value = writeBytes((writer) => {
       writer.double(Number.NaN);
       writer.varint(tagOf(2, FIXED64));
     });
@@ -164,7 +164,7 @@ describe('messages in unusual forms', () => {
   });
 
   test('a page size of 0 is unset, as some clients send it', () => {
-    const none = written((writer) => {
+    const none = writeBytes((writer) => {
       writer.varint(0);
       writer.varint(tagOf(4, VARINT));
     });
@@ -183,8 +183,8 @@ describe('messages in unusual forms', () => {
 
 describe('nesting', () => {
   /** A data part in as many lists or objects. */
-  const nested = (levels: number, what: 'lists' | 'objects') =>
-    written((writer) => {
+  const writeNested = (levels: number, what: 'lists' | 'objects') =>
+    writeBytes((writer) => {
       for (let level = 0; level < levels; level++) {
         if (what === 'objects') {
           writer.varint(writer.length);
@@ -204,10 +204,10 @@ describe('nesting', () => {
   test.each(['lists', 'objects'] as const)(
     '%s are read up to the limit of the model, and then name their field',
     (what) => {
-      const { message } = protobufV1_0.decode('sendMessage', inMessage(field(5, field(4, nested(100, what)))));
+      const { message } = protobufV1_0.decode('sendMessage', inMessage(field(5, field(4, writeNested(100, what)))));
       expect(message.parts).toHaveLength(3);
       for (const levels of [101, 10_000, 100_000]) {
-        const deep = field(4, nested(levels, what));
+        const deep = field(4, writeNested(levels, what));
         expect(() => protobufV1_0.decode('sendMessage', inMessage(field(5, deep)))).toThrow(
           'message.parts[2].data is nested deeper than 100 levels',
         );

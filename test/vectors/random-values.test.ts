@@ -8,9 +8,9 @@ import type { StreamResponse } from '../../packages/parley/src/model/stream-resp
 import { TYPE_TABLE } from '../../packages/parley/src/model/type-table.generated.js';
 import { isValid, type ModelTypeName, violationsOf } from '../../packages/parley/src/model/validation.js';
 import { arbitraryJson, arbitraryOf } from './arbitrary-model.js';
-import { mangled } from './mangled.js';
+import { mangleValue } from './mangled.js';
 import { oracle } from './model-oracle.js';
-import { mutated } from './mutated.js';
+import { mutateValues } from './mutated.js';
 
 const TYPES = Object.keys(TYPE_TABLE) as ModelTypeName[];
 
@@ -39,7 +39,7 @@ describe.each(TYPES)('v1.0 wire: any %s', (type) => {
   test('is the same in every form that ProtoJSON allows', () => {
     fc.assert(
       fc.property(arbitraryOf(type), arbitraryChoice, (value, choice) => {
-        deepStrictEqual(decodeType(type, mangled(type, value, choice)), value);
+        deepStrictEqual(decodeType(type, mangleValue(type, value, choice)), value);
       }),
       RUNS,
     );
@@ -52,7 +52,7 @@ describe.each(TYPES)('v1.0 wire: any %s', (type) => {
       expect(violationsOf(type, value).length === 0).toBe(verdict);
     };
     fc.assert(fc.property(arbitraryJson, judge), RUNS);
-    fc.assert(fc.property(mutated(arbitraryOf(type)), judge), CHANGED_RUNS);
+    fc.assert(fc.property(mutateValues(arbitraryOf(type)), judge), CHANGED_RUNS);
   });
 
   test('is read as something the JSON Schema allows, or refused with the fields named', () => {
@@ -67,7 +67,7 @@ describe.each(TYPES)('v1.0 wire: any %s', (type) => {
       }
     };
     fc.assert(fc.property(arbitraryJson, read), RUNS);
-    fc.assert(fc.property(mutated(arbitraryOf(type)), read), CHANGED_RUNS);
+    fc.assert(fc.property(mutateValues(arbitraryOf(type)), read), CHANGED_RUNS);
   });
 });
 

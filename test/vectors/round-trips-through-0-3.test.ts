@@ -32,18 +32,18 @@ const isObject = (value: unknown): value is Json =>
 const over = (value: unknown): never => JSON.parse(JSON.stringify(value)) as never;
 
 /** The marker is ours: a value that has it by itself is not told from one that was marked. */
-const unmarked = (value: unknown): boolean => !JSON.stringify(value).includes('data_part_compat');
+const isUnmarked = (value: unknown): boolean => !JSON.stringify(value).includes('data_part_compat');
 
 /**
  * The value after a conversion to 0.3 and back (docs/versions.md). These members are lost, in all parts and messages.
  */
-function kept(value: unknown, references: boolean): unknown {
-  if (Array.isArray(value)) return value.map((item) => kept(item, references));
+function keepConvertible(value: unknown, references: boolean): unknown {
+  if (Array.isArray(value)) return value.map((item) => keepConvertible(item, references));
   if (!isObject(value)) return value;
   const entries = Object.entries(value).flatMap(([name, member]): [string, unknown][] => {
     if (name === 'referenceTaskIds' && !references) return [];
     if (name === 'parts') return [[name, (member as Json[]).map(keptPart)]];
-    return [[name, FREE.has(name) ? member : kept(member, references)]];
+    return [[name, FREE.has(name) ? member : keepConvertible(member, references)]];
   });
   return Object.fromEntries(entries);
 }
@@ -71,14 +71,14 @@ describe.each(PAIRS)(
 
     test('requests to send', () => {
       fc.assert(
-        fc.property(arbitraryOf('SendMessageRequest').filter(unmarked), (value) => {
+        fc.property(arbitraryOf('SendMessageRequest').filter(isUnmarked), (value) => {
           const { tenant: _, message, configuration, metadata } = value as SendMessageRequest;
           const read = server.decode('sendMessage', over(client.encodeRequest('sendMessage', value as never)));
           const { taskPushNotificationConfig: webhook, ...rest } = configuration ?? {};
           const { tenant: __, taskId: ___, ...config } = webhook ?? { url: '' };
           expect(read).toEqual(
             over({
-              message: kept(message, references),
+              message: keepConvertible(message, references),
               configuration: {
                 acceptedOutputModes: [],
                 returnImmediately: false,
@@ -95,9 +95,9 @@ describe.each(PAIRS)(
 
     test('events', () => {
       fc.assert(
-        fc.property(arbitraryOf('StreamResponse').filter(unmarked), (value) => {
+        fc.property(arbitraryOf('StreamResponse').filter(isUnmarked), (value) => {
           const written = JSON.parse(server.encodeEvent({ event: value as StreamResponse }));
-          expect(over(client.decodeEvent(written))).toEqual(over(kept(value, references)));
+          expect(over(client.decodeEvent(written))).toEqual(over(keepConvertible(value, references)));
         }),
         RUNS,
       );
@@ -105,9 +105,9 @@ describe.each(PAIRS)(
 
     test('tasks', () => {
       fc.assert(
-        fc.property(arbitraryOf('Task').filter(unmarked), (value) => {
+        fc.property(arbitraryOf('Task').filter(isUnmarked), (value) => {
           const written = JSON.parse(server.encode('getTask', value as never));
-          expect(over(client.decodeResponse('getTask', written))).toEqual(over(kept(value, references)));
+          expect(over(client.decodeResponse('getTask', written))).toEqual(over(keepConvertible(value, references)));
         }),
         RUNS,
       );

@@ -56,10 +56,10 @@ function clientOf({ over }: Vector): ClientCodec {
   return over === 'JSONRPC' ? clientV0_3JsonRpc : clientV0_3HttpJson;
 }
 
-const titled = (vectors: readonly Vector[]) =>
+const addTitles = (vectors: readonly Vector[]) =>
   vectors.map((vector) => ({ ...vector, title: `${vector.name}, ${vector.over}` }));
 /** As it would be after a journey: without members that are `undefined`. */
-const sent = (value: unknown): unknown => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
+const roundTrip = (value: unknown): unknown => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
 
 const STATUS = { state: 'TASK_STATE_WORKING' };
 
@@ -94,21 +94,21 @@ function at(value: unknown, ...path: readonly (string | number)[]): unknown {
 }
 
 describe.each(Object.entries(AROUND))('v0.3 wire, %s', (type, { model, inside, back }) => {
-  test.each(titled(read(`${type}.json`)))('$title', (vector) => {
+  test.each(addTitles(read(`${type}.json`)))('$title', (vector) => {
     const value = vector[type as 'part'];
     const written = JSON.parse(codecOf(vector).encodeEvent({ event: model(value) as never }));
     const bare = vector.over === 'JSONRPC' ? written : Object.values(written)[0];
     expect(inside(bare as never)).toEqual(vector.wire);
     const reread = clientOf(vector).decodeEvent(written) as never;
-    expect(sent(back(reread))).toEqual(vector.back ?? value);
+    expect(roundTrip(back(reread))).toEqual(vector.back ?? value);
   });
 });
 
 describe('v0.3 wire, stream-response', () => {
-  test.each(titled(read('stream-response.json')))('$title', (vector) => {
+  test.each(addTitles(read('stream-response.json')))('$title', (vector) => {
     const { event, last = false } = vector;
     expect(JSON.parse(codecOf(vector).encodeEvent({ event: event as never, last }))).toEqual(vector.wire);
-    expect(sent(clientOf(vector).decodeEvent(structuredClone(vector.wire)))).toEqual(event);
+    expect(roundTrip(clientOf(vector).decodeEvent(structuredClone(vector.wire)))).toEqual(event);
   });
 });
 
@@ -136,7 +136,7 @@ describe('v0.3 wire, requests', () => {
 
   test.each(requests.filter(({ request }) => request !== undefined))('sends: $title', (vector) => {
     const { operation = 'getTask', request, wire } = vector;
-    expect(sent(clientOf(vector).encodeRequest(operation, request as never))).toEqual(wire);
+    expect(roundTrip(clientOf(vector).encodeRequest(operation, request as never))).toEqual(wire);
   });
 
   test.each(requests.filter(({ answer }) => answer !== undefined))('answers: $title', (vector) => {
@@ -144,7 +144,7 @@ describe('v0.3 wire, requests', () => {
     const operation = vector.operation as UnaryOperationName;
     expect(JSON.parse(codecOf(vector).encode(operation, (answer ?? undefined) as never))).toEqual(wire);
     const reread = clientOf(vector).decodeResponse(operation, structuredClone(wire));
-    expect(sent(reread)).toEqual(answer ?? undefined);
+    expect(roundTrip(reread)).toEqual(answer ?? undefined);
   });
 
   test('are there for every operation, accepted and refused', () => {
@@ -167,11 +167,11 @@ describe('v0.3 wire, requests', () => {
 });
 
 describe('v0.3 wire, agent-card', () => {
-  test.each(titled(read('agent-card.json')))('$title', async (vector) => {
+  test.each(addTitles(read('agent-card.json')))('$title', async (vector) => {
     const { card, wire, back = card } = vector;
     const codec = codecOf(vector);
     expect(JSON.parse(codec.encode('getExtendedAgentCard', card as never))).toEqual(wire);
-    expect(sent(await decodeAgentCard(wire))).toEqual(back);
+    expect(roundTrip(await decodeAgentCard(wire))).toEqual(back);
   });
 });
 
@@ -184,7 +184,7 @@ interface SchemeVector {
 
 describe('v0.3 wire, security-scheme', () => {
   test.each(read<SchemeVector>('security-scheme.json'))('$name', ({ scheme, wire, back = scheme }) => {
-    if (scheme !== undefined) expect(sent(writeSecurityScheme(scheme))).toEqual(wire);
+    if (scheme !== undefined) expect(roundTrip(writeSecurityScheme(scheme))).toEqual(wire);
     expect(readSecurityScheme(wire)).toEqual(back);
   });
 

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { RunningParley } from '../cli/parley.js';
 import { type BoundAgent, MountedAgent } from '../hosts/mounted-agent.js';
-import { type Body, type Frame, saying } from '../interop/wire.js';
+import { type Body, type Frame, sendParams } from '../interop/wire.js';
 import { processesOf } from '../support/workers.js';
 
 const AGENT = fileURLToPath(new URL('counting-agent.mjs', import.meta.url));
@@ -49,12 +49,12 @@ export class CountingServer implements AsyncDisposable {
    * A program that calls `listen` with two workers. A database `none` is a server without a storage. Each process loads
    * the module first.
    */
-  static listening(database: string, ...module: readonly string[]): Promise<CountingServer> {
+  static startListening(database: string, ...module: readonly string[]): Promise<CountingServer> {
     return CountingServer.#at(listeningProgram(database, '2', ...module));
   }
 
   static async #at(running: RunningParley): Promise<CountingServer> {
-    const url = await running.printed(/^URL: (\S+)$/m);
+    const url = await running.waitForStdout(/^URL: (\S+)$/m);
     const server = new CountingServer(running, url, (await MountedAgent.at(url)).over('HTTP+JSON'));
     await until(async () => (await server.bothAnswer()).size === 2);
     return server;
@@ -66,12 +66,12 @@ export class CountingServer implements AsyncDisposable {
 
   /** The processes that answer two calls on new connections. */
   async bothAnswer(): Promise<ReadonlySet<number>> {
-    return new Set([await this.answering(), await this.answering()]);
+    return new Set([await this.countAnswering(), await this.countAnswering()]);
   }
 
   /** The process that answers a call. A caller repeats a message that the server asks to repeat. */
-  async answering(): Promise<number> {
-    const message = saying('process');
+  async countAnswering(): Promise<number> {
+    const message = sendParams('process');
     for (;;) {
       const answer = await this.#agent.send(message, { headers: { connection: 'close' } });
       if (answer.task !== undefined) return Number(numbersOf(answer.task as Body)[0]);
@@ -82,8 +82,8 @@ export class CountingServer implements AsyncDisposable {
   }
 
   /** The id of the task of a message that is the same in each call. */
-  async repeated(): Promise<string> {
-    const message = saying('process', { messageId: 'repeated' });
+  async sendRepeated(): Promise<string> {
+    const message = sendParams('process', { messageId: 'repeated' });
     const { task } = await this.#agent.send(message, { headers: { connection: 'close' } });
     return String((task as Body).id);
   }
@@ -97,7 +97,7 @@ export class CountingServer implements AsyncDisposable {
    * tells of the first event with `onFrame`.
    */
   async count(last: number, onFrame: (frame: Frame) => void = () => {}): Promise<Seen> {
-    const message = saying(`count ${last}`, { messageId: randomUUID() });
+    const message = sendParams(`count ${last}`, { messageId: randomUUID() });
     const frames: Frame[] = [];
     let id: string | undefined;
     for (;;) {

@@ -72,7 +72,7 @@ describe.concurrent('kills and reloads of servers beside each other', () => {
     const { id } = await server.count(1);
     const { storage } = server.pids;
     process.kill(storage as number, 'SIGKILL');
-    await server.running.told(/(all tasks are lost: they were in the memory of the storage process)/);
+    await server.running.waitForStderr(/(all tasks are lost: they were in the memory of the storage process)/);
     const next = await server.count(3);
     await expectWhole(server, next, 3);
     expect((await server.task(id)).error).toMatchObject({ status: 'NOT_FOUND' });
@@ -104,12 +104,12 @@ describe.concurrent('kills and reloads of servers beside each other', () => {
     let isOver = false;
     let answers = 0;
     const callers = Array.from({ length: 4 }, async () => {
-      for (; !isOver; answers++) await server.answering();
+      for (; !isOver; answers++) await server.countAnswering();
     });
     const counting = server.count(100);
     server.running.process.kill('SIGUSR2');
     for (let replaced = 0; replaced < 2; replaced++)
-      await server.running.told(new RegExp(`has replaced worker ${before.workers[replaced]}`));
+      await server.running.waitForStderr(new RegExp(`has replaced worker ${before.workers[replaced]}`));
     isOver = true;
     await Promise.all(callers);
     await expectWhole(server, await counting, 100);
@@ -161,12 +161,12 @@ export const agent = (prompt) => prompt;
     );
     const args = ['serve', module, '--workers', '2', '--port', '0', '--database', 'memory:'];
     await using running = new RunningParley(args, { env: { NODE_OPTIONS: '' } });
-    const url = await running.printed(/^URL: (\S+)$/m);
+    const url = await running.waitForStdout(/^URL: (\S+)$/m);
     const answers = async () => (await fetch(`${url}/readyz`, { headers: { connection: 'close' } })).status === 200;
     await until(async () => readFileSync(starts).length === 2 && (await answers()));
     const { workers } = processesOf(running);
     running.process.kill('SIGUSR2');
-    await running.told(/worker \d+ did not listen within 30 s: (the others stay)/);
+    await running.waitForStderr(/worker \d+ did not listen within 30 s: (the others stay)/);
     await until(() => processesOf(running).workers.length === 2);
     expect(processesOf(running).workers).toEqual(workers);
     expect([await answers(), await answers()]).toEqual([true, true]);

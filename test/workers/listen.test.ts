@@ -42,15 +42,15 @@ describe.concurrent('listen with workers', () => {
     'with %s: both answer, each has the tasks of the other, and SIGTERM ends all',
     LONG,
     async (_, newDatabase) => {
-      await using server = await CountingServer.listening(newDatabase());
+      await using server = await CountingServer.startListening(newDatabase());
       const { running, url } = server;
       // The first process knows the address of its workers.
-      expect(await running.printed(/^Card: (\S+)$/m)).toMatch(url);
+      expect(await running.waitForStdout(/^Card: (\S+)$/m)).toMatch(url);
       expect(await server.bothAnswer()).toEqual(new Set(server.pids.workers));
       const { id } = await server.count(3);
       // New connections go to the workers in turn.
       for (let call = 0; call < 4; call++) expect(await server.task(id)).toMatchObject({ id });
-      expect(new Set([await server.repeated(), await server.repeated()]).size).toBe(1);
+      expect(new Set([await server.sendRepeated(), await server.sendRepeated()]).size).toBe(1);
       const all = childrenOf(running.process.pid);
       expect(all).toHaveLength(3);
       expect(await running.stop()).toMatchObject({ code: 0, stdout: expect.stringMatching(/\nclosed\n$/), stderr: '' });
@@ -62,19 +62,21 @@ describe.concurrent('listen with workers', () => {
     'with %s: another worker goes on for one that is killed, and no event is lost',
     LONG,
     async (_, newDatabase) => {
-      await using server = await CountingServer.listening(newDatabase());
+      await using server = await CountingServer.startListening(newDatabase());
       const [victim = 0] = server.pids.workers;
       const tasks = [1, 2, 3, 4].map(() =>
         server.count(40, (frame) => frame.id === '10' && !isGone(victim) && process.kill(victim, 'SIGKILL')),
       );
       for (const seen of await Promise.all(tasks)) await expectWhole(server, seen, 40);
-      await server.running.told(new RegExp(`worker ${victim} ended with SIGKILL; another one starts in \\d+ ms`));
+      await server.running.waitForStderr(
+        new RegExp(`worker ${victim} ended with SIGKILL; another one starts in \\d+ ms`),
+      );
       await until(() => server.pids.workers.length === 2);
     },
   );
 
   it('a kill of the storage process, on SQLite: callers wait, and nothing is lost', LONG, async () => {
-    await using server = await CountingServer.listening(newFile());
+    await using server = await CountingServer.startListening(newFile());
     const { storage = 0 } = server.pids;
     const seen = await server.count(40, (frame) => frame.id === '10' && process.kill(storage, 'SIGKILL'));
     await expectWhole(server, seen, 40);
@@ -82,16 +84,16 @@ describe.concurrent('listen with workers', () => {
   });
 
   it('a kill of the storage process, in memory: the log tells the loss, and new tasks run', LONG, async () => {
-    await using server = await CountingServer.listening('none');
+    await using server = await CountingServer.startListening('none');
     const { id } = await server.count(1);
     process.kill(server.pids.storage as number, 'SIGKILL');
-    await server.running.told(/all tasks are lost: they were in the memory of the storage process/);
+    await server.running.waitForStderr(/all tasks are lost: they were in the memory of the storage process/);
     await expectWhole(server, await server.count(3), 3);
     expect((await server.task(id)).error).toMatchObject({ status: 'NOT_FOUND' });
   });
 
   it('no process is left when the first one is killed', LONG, async () => {
-    const server = await CountingServer.listening(newFile());
+    const server = await CountingServer.startListening(newFile());
     const all = childrenOf(server.running.process.pid);
     await server[Symbol.asyncDispose]();
     await until(() => all.every(isGone));
@@ -99,17 +101,17 @@ describe.concurrent('listen with workers', () => {
 
   it('a kill of all on SQLite: the next start has the tasks', LONG, async () => {
     const database = newFile();
-    const first = await CountingServer.listening(database);
+    const first = await CountingServer.startListening(database);
     const { id } = await first.count(3);
     const all = childrenOf(first.running.process.pid);
     for (const pid of [first.running.process.pid as number, ...all]) process.kill(pid, 'SIGKILL');
     await until(() => all.every(isGone));
-    await using next = await CountingServer.listening(database);
+    await using next = await CountingServer.startListening(database);
     expect(await next.task(id)).toMatchObject({ id, status: { state: 'TASK_STATE_COMPLETED' } });
   });
 
   it('SIGUSR2 replaces the workers, one after the other', LONG, async () => {
-    await using server = await CountingServer.listening('none');
+    await using server = await CountingServer.startListening('none');
     const before = server.pids;
     const { id } = await server.count(1);
     server.running.process.kill('SIGUSR2');
@@ -130,7 +132,7 @@ if (cluster.isWorker) {
 }
 `,
     );
-    await using server = await CountingServer.listening('none', module);
+    await using server = await CountingServer.startListening('none', module);
     const { running } = server;
     const { workers } = server.pids;
     // Only the first process gets the signal.
@@ -141,15 +143,15 @@ if (cluster.isWorker) {
 
   it('workers get a SIGHUP that the program handles', LONG, async () => {
     const module = firstModule('hup.mjs', "process.on('SIGHUP', () => console.log('hup', process.pid));\n");
-    await using server = await CountingServer.listening('none', module);
+    await using server = await CountingServer.startListening('none', module);
     server.running.process.kill('SIGHUP');
-    for (const pid of server.pids.workers) await server.running.printed(new RegExp(`hup ${pid}\n`));
+    for (const pid of server.pids.workers) await server.running.waitForStdout(new RegExp(`hup ${pid}\n`));
   });
 
   it('max is one worker for each core', LONG, async () => {
     const running: RunningParley = listeningProgram('none', 'max');
     await using _ = running;
-    await running.printed(/^URL: (\S+)$/m);
+    await running.waitForStdout(/^URL: (\S+)$/m);
     const cores = availableParallelism();
     await until(() => processesOf(running).workers.length === (cores === 1 ? 0 : cores));
   });
@@ -170,10 +172,10 @@ if (cluster.isWorker) {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const { port } = taken.address() as AddressInfo;
-    await using server = await CountingServer.listening(newFile(), '', `${port},0`);
+    await using server = await CountingServer.startListening(newFile(), '', `${port},0`);
     taken.close();
     const remedy = 'another process has the port. Stop it, or listen on another port; port 0 is a free one';
-    await server.running.told(
+    await server.running.waitForStderr(
       new RegExp(`^EADDRINUSE: Cannot listen on 127\\.0\\.0\\.1:${port} \\(EADDRINUSE\\): ${remedy}$`, 'm'),
     );
     await expectWhole(server, await server.count(3), 3);
@@ -194,7 +196,7 @@ if (cluster.isWorker) {
 `,
     );
     await using running = listeningProgram(newFile(), '2', module);
-    await running.printed(/^starts$/m);
+    await running.waitForStdout(/^starts$/m);
     const all = childrenOf(running.process.pid);
     running.process.kill('SIGTERM');
     writeFileSync(gate, '');
@@ -211,9 +213,9 @@ if (cluster.isWorker) {
 it('a worker that ends at once is started again after a growing delay, while the other one answers', LONG, async () => {
   const module = firstModule('ends.mjs', "if (process.env.WORKER_SLOT === '1') process.exit(3);\n");
   await using running = listeningProgram(newFile(), '2', module);
-  const url = await running.printed(/^URL: (\S+)$/m);
+  const url = await running.waitForStdout(/^URL: (\S+)$/m);
   for (const delay of [100, 200, 400])
-    await running.told(new RegExp(`ended with code 3; another one starts in ${delay} ms`));
+    await running.waitForStderr(new RegExp(`ended with code 3; another one starts in ${delay} ms`));
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
   expect((await running.stop()).code).toBe(0);
 });

@@ -19,7 +19,7 @@ describe('two workers answer as one server', () => {
 
   it('/metrics has the figures of both, whichever answers', async () => {
     const before = await figures();
-    for (let call = 0; call < 10; call++) await server.answering();
+    for (let call = 0; call < 10; call++) await server.countAnswering();
     // One worker has answered half of them. A request counts when its answer is out.
     await vi.waitFor(async () => expect(await figures()).toBeGreaterThanOrEqual(before + 10), 15_000);
     const sent = /^a2a_server_requests_total\{.*operation="sendMessage".*\} (\d+)$/m;
@@ -29,7 +29,12 @@ describe('two workers answer as one server', () => {
   });
 
   it('a message that comes again on another connection gets the task of the first one', async () => {
-    const ids = [await server.repeated(), await server.repeated(), await server.repeated(), await server.repeated()];
+    const ids = [
+      await server.sendRepeated(),
+      await server.sendRepeated(),
+      await server.sendRepeated(),
+      await server.sendRepeated(),
+    ];
     expect(new Set(ids).size).toBe(1);
   });
 

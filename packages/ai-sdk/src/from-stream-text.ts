@@ -236,7 +236,7 @@ class StreamedAnswer {
         this.#finish = { reason: part.finishReason, usage: part.totalUsage };
         return;
       case 'finish-step':
-        await this.#counts.ended(part.usage);
+        await this.#counts.countUsage(part.usage);
         this.#turn.checkpoints?.stepEnded(this.#state);
         return;
       // Marks of begin and end, whose content is in other parts.

@@ -66,14 +66,14 @@ export class StepCheckpoints {
       Object.entries(tools).map(([name, tool]) => {
         const { execute } = tool;
         if (execute === undefined) return [name, tool];
-        const recorded = (id: string) => this.#until(() => this.#recorded.has(id));
-        const waiting: typeof execute = async function* (input, options) {
-          await recorded(options.toolCallId);
+        const waitUntilRecorded = (id: string) => this.#until(() => this.#recorded.has(id));
+        const executeOnceRecorded: typeof execute = async function* (input, options) {
+          await waitUntilRecorded(options.toolCallId);
           const output: unknown = execute.call(tool, input, options);
           if (isAsyncIterable(output)) yield* output;
           else yield await output;
         };
-        return [name, { ...tool, execute: waiting } as typeof tool];
+        return [name, { ...tool, execute: executeOnceRecorded } as typeof tool];
       }),
     );
   }

@@ -28,7 +28,7 @@ export class StepCounts {
    * Called when the reader has read the end of a step.
    * @throws TokenBudgetError if it has used up a budget.
    */
-  async ended(usage: LanguageModelUsage): Promise<void> {
+  async countUsage(usage: LanguageModelUsage): Promise<void> {
     await this.#count(this.#read++, usage);
   }
 

@@ -136,7 +136,7 @@ async function answer(
     ? [...known, ...(await stepUnderWay({ ...turn, messages: known, isOn: shows?.toolCalls ?? true }))]
     : await toModelMessages(context, { ...conversation, ...(run && { run }) });
   const counts = new StepCounts(context);
-  const prepared: typeof prepareStep = async (step) => {
+  const countAndPrepare: typeof prepareStep = async (step) => {
     await counts.before(step.steps);
     await checkpoints?.save(step.stepNumber, step.messages);
     return prepareStep?.(step);
@@ -145,7 +145,7 @@ async function answer(
     // By default the AI SDK prints errors, which the server has logged already.
     onError: () => {},
     ...settings,
-    prepareStep: prepared,
+    prepareStep: countAndPrepare,
     stopWhen: [...own, () => run !== undefined && run.waiting.length > 0],
     messages,
     abortSignal: AbortSignal.any([context.signal, left.signal]),

@@ -11,7 +11,7 @@ interface SharedCode {
   /** The options of the agent. */
   readonly options: string;
   /** The lines that close everything, below `indent`. */
-  readonly closing: (indent: string) => string;
+  readonly closeCode: (indent: string) => string;
 }
 
 /** Returns the shared code. */
@@ -31,7 +31,7 @@ for (const warning of config.warnings) logger.warn(warning);
 `,
     made: made.map((line) => `${line}\n`).join(''),
     options: [...options, ...(opening === undefined ? [] : ['storage']), 'logger'].join(', '),
-    closing: (indent) => (opening === undefined ? '' : `${indent}await storage.close();\n`),
+    closeCode: (indent) => (opening === undefined ? '' : `${indent}await storage.close();\n`),
   };
 }
 
@@ -47,13 +47,15 @@ ${closing}    process.exit();
 }
 
 /** The code of a handler that an application serves at `/agent`. `start`: all lines up to the handler. */
-export function mountedCode(parts: ServerParts): Pick<SharedCode, 'imports' | 'closing'> & { readonly start: string } {
-  const { imports, settings, made, options, closing } = sharedCode(parts);
+export function mountedCode(
+  parts: ServerParts,
+): Pick<SharedCode, 'imports' | 'closeCode'> & { readonly start: string } {
+  const { imports, settings, made, options, closeCode } = sharedCode(parts);
   return {
     imports: mergeImports(imports, { 'parley-a2a/server': ['createAgentHandler'] }),
     start: `${settings}${made}const url = \`\${config.publicUrl ?? \`http://localhost:\${config.port}\`}/agent\`;
 const handler = createAgentHandler({ ...agent, ${options}, url });
 `,
-    closing,
+    closeCode,
   };
 }

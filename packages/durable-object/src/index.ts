@@ -98,9 +98,9 @@ function tablesOf(
         return result;
       });
     } catch (error) {
-      alarm.rolledBack();
-      retention.rolledBack();
-      keys.rolledBack();
+      alarm.forgetTime();
+      retention.forgetSizes();
+      keys.forgetKeys();
       throw error;
     }
   };

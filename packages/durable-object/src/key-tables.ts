@@ -66,7 +66,7 @@ export class KeyTables implements LocalKeys<KeyRow> {
   }
 
   /** Drops the cached counts, because a transaction was rolled back. */
-  rolledBack(): void {
+  forgetKeys(): void {
     this.#sizes = undefined;
   }
 

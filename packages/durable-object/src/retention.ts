@@ -41,12 +41,12 @@ export class Retention implements FinishedTasks {
   }
 
   /** Drops the cached counts, because a transaction was rolled back. */
-  rolledBack(): void {
+  forgetSizes(): void {
     this.#bytes = undefined;
   }
 
   /** Counts a task that has ended. Deletes the oldest logs while all logs exceed the limit. */
-  ended({ pk, bytes }: TaskRow): void {
+  countEnded({ pk, bytes }: TaskRow): void {
     // The tables contain the task already.
     this.#bytes = this.#bytes === undefined ? this.#countBytes() : this.#bytes + bytes;
     while (this.#bytes > this.#eventLogBytes) {

@@ -88,7 +88,7 @@ export class TaskTables implements LocalTasks<TaskRow> {
     sql.run('UPDATE task SET log_bytes = ? WHERE pk = ?', bytes, pk);
     if (ended !== null) log.putSnapshot(pk, 1, task);
     const head = rows.get(pk) as TaskRow;
-    if (head.hasEnded) retention.ended(head);
+    if (head.hasEnded) retention.countEnded(head);
     return head;
   }
 
@@ -130,7 +130,7 @@ export class TaskTables implements LocalTasks<TaskRow> {
       head.pk,
     );
     if (snapshot !== undefined) log.putSnapshot(head.pk, seq, snapshot);
-    if (hasEnded) retention.ended(head);
+    if (hasEnded) retention.countEnded(head);
     else if (snapshot !== undefined) retention.trim(head);
   }
 

@@ -49,7 +49,7 @@ export class WakeAlarm {
   }
 
   /** Drops the cached time, because the transaction that set it was rolled back. */
-  rolledBack(): void {
+  forgetTime(): void {
     this.#time = undefined;
   }
 

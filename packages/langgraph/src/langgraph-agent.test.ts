@@ -20,7 +20,11 @@ type Sent = Partial<Message> & { readonly text?: string };
 let sent = 0;
 
 /** A real server with the graph. Calls go to its HTTP+JSON binding. */
-async function served(options: LangGraphAgentOptions, authenticator?: Authenticator, tokenBudget?: TokenBudgetOptions) {
+async function serveAgent(
+  options: LangGraphAgentOptions,
+  authenticator?: Authenticator,
+  tokenBudget?: TokenBudgetOptions,
+) {
   const logged: unknown[] = [];
   const note = (_: string, fields?: object) => void logged.push(fields);
   const server = createA2AServer({
@@ -79,7 +83,7 @@ function chat(chatModel = model('Hi there'), checkpointer?: MemorySaver) {
 
 describe('the answer of a graph', () => {
   it('grows with every token of its model, and shows each node', async () => {
-    const { stream } = await served({ graph: chat() });
+    const { stream } = await serveAgent({ graph: chat() });
     const seen: StreamResponse[] = [];
     for await (const event of await stream()) seen.push(event);
     const chunks = seen.flatMap((event) => (event.artifactUpdate !== undefined ? [event.artifactUpdate] : []));
@@ -109,7 +113,7 @@ describe('the answer of a graph', () => {
         })
         .addEdge(START, 'think')
         .compile(checkpointer && { checkpointer });
-      const { send } = await served({ graph });
+      const { send } = await serveAgent({ graph });
       const first = await send({ text: 'one' });
       expect(answerOf(first)).toEqual(['answer 1']);
       await send({ text: 'two', contextId: first.contextId ?? '' });
@@ -135,7 +139,7 @@ describe('the answer of a graph', () => {
       .addEdge(START, 'right')
       .addEdge(['left', 'right'], 'sum')
       .compile();
-    const answers = answerOf(await (await served({ graph })).send());
+    const answers = answerOf(await (await serveAgent({ graph })).send());
     expect(answers.map((text) => text.replace('\n\nsum', '')).sort()).toEqual(['aaaaaaaa', 'bbbbbbbb']);
     expect(answers.filter((text) => text.endsWith('\n\nsum'))).toHaveLength(1);
   });
@@ -148,10 +152,10 @@ describe('the answer of a graph', () => {
         .addEdge(START, 'plan')
         .addEdge('plan', 'answer')
         .compile();
-    expect(answerOf(await (await served({ graph: graph() })).send())).toEqual(['secret plan\n\nHello Ada']);
-    expect(answerOf(await (await served({ graph: graph(), nodes: ['answer'] })).send())).toEqual(['Hello Ada']);
+    expect(answerOf(await (await serveAgent({ graph: graph() })).send())).toEqual(['secret plan\n\nHello Ada']);
+    expect(answerOf(await (await serveAgent({ graph: graph(), nodes: ['answer'] })).send())).toEqual(['Hello Ada']);
     const output = (state: unknown) => ({ data: { count: (state as { messages: unknown[] }).messages.length } });
-    const task = await (await served({ graph: graph(), output })).send();
+    const task = await (await serveAgent({ graph: graph(), output })).send();
     expect(task.artifacts).toMatchObject([{ name: 'response', parts: [{ data: { count: 3 } }] }]);
   });
 
@@ -170,7 +174,7 @@ describe('the answer of a graph', () => {
       )
       .addEdge(START, 'think')
       .compile();
-    expect(answerOf(await (await served({ graph })).send())).toEqual(['try 2']);
+    expect(answerOf(await (await serveAgent({ graph })).send())).toEqual(['try 2']);
   });
 
   it('shows events of nodes and tells the tokens that were used', async () => {
@@ -188,7 +192,7 @@ describe('the answer of a graph', () => {
       })
       .addEdge(START, 'think')
       .compile();
-    const { stream } = await served({ graph, steps: false });
+    const { stream } = await serveAgent({ graph, steps: false });
     const shown: unknown[] = [];
     for await (const event of await stream())
       if (event.statusUpdate !== undefined) shown.push(event.statusUpdate.status.message?.parts);
@@ -204,7 +208,7 @@ describe('an interrupt of a graph', () => {
     said: Annotation<unknown[]>({ reducer: (a, b) => [...a, ...b], default: () => [] }),
   });
   const output = (state: unknown) => ({ data: { said: (state as { said: string[] }).said } });
-  const asking = (questions: readonly unknown[], checkpointer = new MemorySaver()) => {
+  const createAskingGraph = (questions: readonly unknown[], checkpointer = new MemorySaver()) => {
     const graph = new StateGraph(State)
       .addNode('ask', () => ({ said: questions.map((question) => interrupt(question)) }))
       .addEdge(START, 'ask')
@@ -213,7 +217,7 @@ describe('an interrupt of a graph', () => {
   };
 
   it('asks the caller, and goes on with the text or the data of the answer', async () => {
-    const { send } = await served(asking(['Your name?', { pick: ['a', 'b'] }]));
+    const { send } = await serveAgent(createAskingGraph(['Your name?', { pick: ['a', 'b'] }]));
     const first = await send();
     expect(first.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
     expect(questionOf(first)).toEqual([
@@ -237,7 +241,7 @@ describe('an interrupt of a graph', () => {
       .addEdge(START, 'left')
       .addEdge(START, 'right')
       .compile({ checkpointer: new MemorySaver() });
-    const { send } = await served({ graph, input: () => ({ said: [] }), output });
+    const { send } = await serveAgent({ graph, input: () => ({ said: [] }), output });
     const first = await send();
     const ids = new Map(
       (questionOf(first) ?? []).flatMap((part) => {
@@ -267,7 +271,7 @@ describe('an interrupt of a graph', () => {
       .addNode('pay', () => ({ said: ['paid'] }))
       .addEdge(START, 'pay')
       .compile({ checkpointer: new MemorySaver(), interruptBefore: ['pay'] });
-    const { send } = await served({ graph, input: () => ({ said: ['start'] }), output });
+    const { send } = await serveAgent({ graph, input: () => ({ said: ['start'] }), output });
     const first = await send();
     expect(first.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
     expect(questionOf(first)?.[0]).toEqual({ text: expect.stringContaining('pauses at pay') });
@@ -280,7 +284,7 @@ describe('an interrupt of a graph', () => {
       .addNode('ask', () => ({ said: [interrupt('How many?', { responseSchema: z.number() })] }))
       .addEdge(START, 'ask')
       .compile({ checkpointer: new MemorySaver() });
-    const { send } = await served({ graph, input: () => ({ said: [] }), output });
+    const { send } = await serveAgent({ graph, input: () => ({ said: [] }), output });
     const first = await send();
     expect(questionOf(first)?.[1]).toMatchObject({ data: { responseSchema: { type: 'number' } } });
     const again = await send({ text: 'many', ...follow(first) });
@@ -310,7 +314,7 @@ describe('an interrupt of a graph', () => {
       .addNode('ask', () => ({ said: [interrupt('Well?', { responseSchema })] }))
       .addEdge(START, 'ask')
       .compile({ checkpointer: new MemorySaver() });
-    const { send } = await served({ graph, input: () => ({ said: [] }), output });
+    const { send } = await serveAgent({ graph, input: () => ({ said: [] }), output });
     const first = await send();
     const bad = await send({ parts: [{ data: { wrong: [] } }], ...follow(first) });
     expect(questionOf(bad)?.[0]).toEqual({ text: expect.stringMatching(/does not have the form .*\. \w/) });
@@ -324,14 +328,14 @@ describe('an interrupt of a graph', () => {
       .addNode('ask', () => ({ said: [interrupt('Where?', { responseSchema })] }))
       .addEdge(START, 'ask')
       .compile({ checkpointer: new MemorySaver() });
-    const first = await (await served({ graph, input: () => ({ said: [] }), output })).send();
+    const first = await (await serveAgent({ graph, input: () => ({ said: [] }), output })).send();
     const lines =
       '- city (string; required)\n- nights (number; required)\n\nAnswer with a JSON object of these fields.';
     expect(questionOf(first)?.[0]).toEqual({ text: `Where?\n\n${lines}` });
   });
 
   it('that another task of the context has overtaken fails its own task', async () => {
-    const { send } = await served(asking(['Your name?']));
+    const { send } = await serveAgent(createAskingGraph(['Your name?']));
     const first = await send();
     const second = await send({ contextId: first.contextId ?? '' });
     expect(second.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
@@ -349,7 +353,7 @@ describe('the thread of a graph', () => {
       .addNode('count', ({ messages }) => ({ messages: [new AIMessage(`${messages.length}`)] }))
       .addEdge(START, 'count')
       .compile({ checkpointer: new MemorySaver() });
-    const { send } = await served({ graph }, new ApiKeys(keys));
+    const { send } = await serveAgent({ graph }, new ApiKeys(keys));
     expect(answerOf(await send({ contextId: 'c' }, 'key-of-ada'))).toEqual(['1']);
     expect(answerOf(await send({ contextId: 'c' }, 'key-of-ada'))).toEqual(['3']);
     expect(answerOf(await send({ contextId: 'c' }, 'key-of-eve'))).toEqual(['1']);
@@ -367,7 +371,7 @@ describe('the thread of a graph', () => {
       })
       .addEdge(START, 'think')
       .compile({ checkpointer: new MemorySaver() });
-    const { send } = await served({ graph, nodes: [], output: (state) => lastOf(state) });
+    const { send } = await serveAgent({ graph, nodes: [], output: (state) => lastOf(state) });
     const tasks = await Promise.all([1, 2, 3].map(() => send({ contextId: 'c' })));
     expect(tasks.flatMap(answerOf).sort()).toEqual([1, 3, 5].map((count) => `1 at once, after ${count}`));
   });
@@ -381,7 +385,7 @@ describe('a graph that does not end well', () => {
       .addNode('think', () => Promise.reject(new Error('the key sk-123 is not valid')))
       .addEdge(START, 'think')
       .compile();
-    const { send, logged } = await served({ graph });
+    const { send, logged } = await serveAgent({ graph });
     const task = await send();
     expect(task.status.state).toBe('TASK_STATE_FAILED');
     expect(JSON.stringify(task)).not.toContain('sk-123');
@@ -394,7 +398,7 @@ describe('a graph that does not end well', () => {
       .addEdge(START, 'think')
       .addConditionalEdges('think', () => 'think', ['think'])
       .compile();
-    const task = await (await served({ graph, recursionLimit: 4 })).send();
+    const task = await (await serveAgent({ graph, recursionLimit: 4 })).send();
     expect(task.status.state).toBe('TASK_STATE_FAILED');
     expect(questionOf(task)).toEqual([{ text: 'The agent needed more steps than it may take.' }]);
   });
@@ -411,7 +415,7 @@ describe('a graph that does not end well', () => {
       })
       .addEdge(START, 'wait')
       .compile({ checkpointer: new MemorySaver() });
-    const { stream, cancel } = await served({ graph });
+    const { stream, cancel } = await serveAgent({ graph });
     const seen: StreamResponse[] = [];
     for await (const event of await stream()) {
       seen.push(event);
@@ -425,7 +429,7 @@ describe('a graph that does not end well', () => {
 
 describe('the tokens of a graph', () => {
   /** A graph that calls its model until the text of the turn. Each call takes 8 tokens of input and 2 of output. */
-  function counting(rounds: number) {
+  function createCountingGraph(rounds: number) {
     let calls = 0;
     class CountedModel extends FakeListChatModel {
       override async *_streamResponseChunks(): AsyncGenerator<ChatGenerationChunk> {
@@ -451,8 +455,8 @@ describe('the tokens of a graph', () => {
   }
 
   it('are those of all calls of its models', async () => {
-    const { graph } = counting(3);
-    const { metadata } = await (await served({ graph })).send();
+    const { graph } = createCountingGraph(3);
+    const { metadata } = await (await serveAgent({ graph })).send();
     expect(usageIn(metadata)).toMatchObject({ inputTokens: 24, outputTokens: 6, cachedInputTokens: 9 });
   });
 
@@ -460,8 +464,8 @@ describe('the tokens of a graph', () => {
     [{ turn: 15 }, '20 of 15', 2],
     [{ task: 10 }, '10 of 10', 1],
   ])('end the graph at a budget: %j', async (budget, figures, most) => {
-    const { graph, calls } = counting(6);
-    const task = await (await served({ graph }, undefined, budget)).send();
+    const { graph, calls } = createCountingGraph(6);
+    const task = await (await serveAgent({ graph }, undefined, budget)).send();
     expect([task.status.state, calls()]).toEqual(['TASK_STATE_FAILED', most]);
     expect(task.status.message?.parts[0]?.text).toContain(figures);
   });

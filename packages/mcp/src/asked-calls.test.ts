@@ -7,7 +7,7 @@ function askedCalls(renewals: string[] = []) {
 }
 
 /** A call that ends on demand. */
-function begun(calls: AskedCalls<string>, name: string, { isAlone = false, isIdempotent = false } = {}) {
+function beginCall(calls: AskedCalls<string>, name: string, { isAlone = false, isIdempotent = false } = {}) {
   const end = Promise.withResolvers<string>();
   const stop = new AbortController();
   const events: string[] = [];
@@ -34,16 +34,16 @@ function begun(calls: AskedCalls<string>, name: string, { isAlone = false, isIde
 describe('a question that names no call', () => {
   it('belongs to the only call that runs', async () => {
     const calls = askedCalls();
-    const one = begun(calls, 'one');
-    expect(await calls.asked()).toBe('one');
+    const one = beginCall(calls, 'one');
+    expect(await calls.callOfQuestion()).toBe('one');
     one.resolve('done');
     expect(await one.result).toBe('done');
   });
 
   it('waits until the other calls have their results', async () => {
     const calls = askedCalls();
-    const [one, other] = [begun(calls, 'one'), begun(calls, 'other')];
-    const asked = calls.asked();
+    const [one, other] = [beginCall(calls, 'one'), beginCall(calls, 'other')];
+    const asked = calls.callOfQuestion();
     one.resolve('done');
     expect(await one.result).toBe('done');
     expect(await asked).toBe('other');
@@ -52,8 +52,8 @@ describe('a question that names no call', () => {
 
   it('belongs to no call if one was given up meanwhile, because it may be the question of that one', async () => {
     const calls = askedCalls();
-    const [one, other] = [begun(calls, 'one'), begun(calls, 'other')];
-    const asked = calls.asked();
+    const [one, other] = [beginCall(calls, 'one'), beginCall(calls, 'other')];
+    const asked = calls.callOfQuestion();
     one.reject(new Error('timeout'));
     expect(await one.result).toBe('failed: timeout');
     expect(await asked).toBeUndefined();
@@ -62,7 +62,7 @@ describe('a question that names no call', () => {
   });
 
   it('belongs to no call if none runs', async () => {
-    expect(await askedCalls().asked()).toBeUndefined();
+    expect(await askedCalls().callOfQuestion()).toBeUndefined();
   });
 
   it('is asked again, by one call after another, if each of them asks at the same time', async () => {
@@ -83,23 +83,23 @@ describe('a question that names no call', () => {
         isIdempotent: true,
       }),
     );
-    expect(await Promise.all([calls.asked(), calls.asked()])).toEqual([undefined, undefined]);
+    expect(await Promise.all([calls.callOfQuestion(), calls.callOfQuestion()])).toEqual([undefined, undefined]);
     running[0]?.resolve('dismissed');
     running[1]?.reject('dismissed');
     await expect.poll(() => running.length).toBe(3);
-    expect(await calls.asked()).toBe('one');
+    expect(await calls.callOfQuestion()).toBe('one');
     running[2]?.resolve('first');
     await expect.poll(() => running.length).toBe(4);
-    expect(await calls.asked()).toBe('other');
+    expect(await calls.callOfQuestion()).toBe('other');
     running[3]?.resolve('second');
     expect(await Promise.all(both)).toEqual(['first', 'second']);
   });
 
   it('makes later calls wait for each other, and one that is stopped meanwhile does not begin', async () => {
     const calls = askedCalls();
-    const one = begun(calls, 'one');
-    await calls.asked();
-    const [stopped, next] = [begun(calls, 'stopped'), begun(calls, 'next')];
+    const one = beginCall(calls, 'one');
+    await calls.callOfQuestion();
+    const [stopped, next] = [beginCall(calls, 'stopped'), beginCall(calls, 'next')];
     stopped.stop.abort(new Error('stopped'));
     expect(next.events).toEqual([]);
     one.resolve('done');
@@ -112,8 +112,8 @@ describe('a question that names no call', () => {
 
   it('repeats no call that is not idempotent: its result is that of the server', async () => {
     const calls = askedCalls();
-    const [one, other] = [begun(calls, 'one'), begun(calls, 'other')];
-    expect(await Promise.all([calls.asked(), calls.asked()])).toEqual([undefined, undefined]);
+    const [one, other] = [beginCall(calls, 'one'), beginCall(calls, 'other')];
+    expect(await Promise.all([calls.callOfQuestion(), calls.callOfQuestion()])).toEqual([undefined, undefined]);
     one.resolve('no');
     other.resolve('done');
     expect(await Promise.all([one.result, other.result])).toEqual(['no', 'done']);
@@ -125,19 +125,19 @@ describe('a question after a call was given up', () => {
   it('may be of that call: it is dismissed, and the connection ends before the next call', async () => {
     const renewals: string[] = [];
     const calls = askedCalls(renewals);
-    const left = begun(calls, 'left');
+    const left = beginCall(calls, 'left');
     left.reject('canceled');
     await left.result;
-    const next = begun(calls, 'next');
+    const next = beginCall(calls, 'next');
     await expect.poll(() => next.events).toEqual(['began']);
     expect(renewals).toEqual([]);
-    expect(await calls.asked()).toBeUndefined();
-    const last = begun(calls, 'last');
+    expect(await calls.callOfQuestion()).toBeUndefined();
+    const last = beginCall(calls, 'last');
     next.resolve('done');
     expect(await next.result).toBe('done');
     await expect.poll(() => last.events).toEqual(['began']);
     expect(renewals).toEqual(['ended']);
-    expect(await calls.asked()).toBe('last');
+    expect(await calls.callOfQuestion()).toBe('last');
     last.resolve('done');
     await last.result;
     expect(renewals).toEqual(['ended']);
@@ -147,15 +147,15 @@ describe('a question after a call was given up', () => {
 describe('a call that must be alone', () => {
   it('waits for the calls before it, and the calls after it wait', async () => {
     const calls = askedCalls();
-    const [first, second] = [begun(calls, 'first'), begun(calls, 'second')];
-    const alone = begun(calls, 'alone', { isAlone: true });
-    const last = begun(calls, 'last');
+    const [first, second] = [beginCall(calls, 'first'), beginCall(calls, 'second')];
+    const alone = beginCall(calls, 'alone', { isAlone: true });
+    const last = beginCall(calls, 'last');
     await expect.poll(() => [first, second, alone, last].map(({ events }) => events.length)).toEqual([1, 1, 0, 0]);
     first.resolve('1');
     second.resolve('2');
     await expect.poll(() => [alone, last].map(({ events }) => events.length)).toEqual([1, 0]);
     expect([calls.isRunning('first'), calls.isRunning('alone')]).toEqual([false, true]);
-    expect(await Promise.all([calls.asked(), calls.asked()])).toEqual(['alone', 'alone']);
+    expect(await Promise.all([calls.callOfQuestion(), calls.callOfQuestion()])).toEqual(['alone', 'alone']);
     alone.resolve('3');
     last.resolve('4');
     expect(await last.result).toBe('4');
@@ -163,7 +163,9 @@ describe('a call that must be alone', () => {
 
   it('lets the next one begin if it was stopped while it waited', async () => {
     const calls = askedCalls();
-    const [first, stopped, last] = ['first', 'stopped', 'last'].map((name) => begun(calls, name, { isAlone: true }));
+    const [first, stopped, last] = ['first', 'stopped', 'last'].map((name) =>
+      beginCall(calls, name, { isAlone: true }),
+    );
     stopped?.stop.abort(new Error('stopped'));
     first?.resolve('1');
     last?.resolve('3');

@@ -76,7 +76,7 @@ export class AskedCalls<Call> {
   }
 
   /** The call that a question belongs to. Undefined if it is ambiguous: all calls wait for answers. */
-  async asked(): Promise<Call | undefined> {
+  async callOfQuestion(): Promise<Call | undefined> {
     const givenUp = this.#givenUp;
     this.#hasAsked = true;
     this.#pending += 1;

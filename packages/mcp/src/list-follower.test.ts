@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../parley/test/manual-clock.js';
 import { ListFollower } from './list-follower.js';
 
-function followed() {
+function createFollower() {
   const clock = new ManualClock();
   const state = { reads: 0, read: Promise.resolve() };
   const follower = new ListFollower({
@@ -17,28 +17,28 @@ function followed() {
 
 describe('a list that is followed', () => {
   it('is read at once, and once more after a pause if it changed meanwhile', async () => {
-    const { clock, state, follower } = followed();
-    follower.changed();
+    const { clock, state, follower } = createFollower();
+    follower.readAgain();
     expect(state.reads).toBe(1);
-    for (let time = 0; time < 1_000; time += 1) follower.changed();
+    for (let time = 0; time < 1_000; time += 1) follower.readAgain();
     await clock.advance(999);
     expect(state.reads).toBe(1);
     await clock.advance(1);
     expect(state.reads).toBe(2);
     await clock.advance(10_000);
     expect(state.reads).toBe(2);
-    for (let time = 0; time < 2; time += 1) follower.changed();
+    for (let time = 0; time < 2; time += 1) follower.readAgain();
     expect(state.reads).toBe(3);
     await clock.advance(1_000);
     expect(state.reads).toBe(4);
   });
 
   it('is read once more if it changes during a read', async () => {
-    const { clock, state, follower } = followed();
+    const { clock, state, follower } = createFollower();
     const read = Promise.withResolvers<void>();
     state.read = read.promise;
-    follower.changed();
-    follower.changed();
+    follower.readAgain();
+    follower.readAgain();
     await clock.advance(10_000);
     expect(state.reads).toBe(1);
     read.resolve();
@@ -47,9 +47,9 @@ describe('a list that is followed', () => {
   });
 
   it('is read less and less often if the server announces without end', async () => {
-    const { clock, state, follower } = followed();
+    const { clock, state, follower } = createFollower();
     for (let second = 0; second < 3_600; second += 1) {
-      follower.changed();
+      follower.readAgain();
       await clock.advance(1_000);
     }
     expect(state.reads).toBeGreaterThan(50);
@@ -57,12 +57,12 @@ describe('a list that is followed', () => {
   });
 
   it('is not read after the end', async () => {
-    const { clock, state, follower } = followed();
-    follower.changed();
-    follower.changed();
+    const { clock, state, follower } = createFollower();
+    follower.readAgain();
+    follower.readAgain();
     await clock.advance(1);
     follower.close();
-    follower.changed();
+    follower.readAgain();
     await clock.advance(10_000);
     expect(state.reads).toBe(1);
   });

@@ -32,7 +32,7 @@ export class ListFollower {
   }
 
   /** Call it for each announcement of the server. */
-  changed(): void {
+  readAgain(): void {
     this.#isStale = true;
     if (!this.#isBusy) void this.#follow();
   }

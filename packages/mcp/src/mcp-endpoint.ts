@@ -136,7 +136,7 @@ export class McpEndpoint {
     const { clock } = this.#setup;
     session.open += 1;
     session.usedAt = clock.monotonic();
-    const ended = () => {
+    const endRequest = () => {
       session.open -= 1;
       session.usedAt = clock.monotonic();
     };
@@ -144,14 +144,14 @@ export class McpEndpoint {
     try {
       response = await session.transport.handleRequest(request);
     } catch (error) {
-      ended();
+      endRequest();
       throw error;
     }
     if (response.body === null) {
-      ended();
+      endRequest();
       return response;
     }
-    return new Response(watchBody(response.body, ended), response);
+    return new Response(watchBody(response.body, endRequest), response);
   }
 
   /**

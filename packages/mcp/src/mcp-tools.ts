@@ -117,7 +117,7 @@ export class McpTools implements AsyncDisposable {
       transport,
       scope,
       connectMs: options.connectMs ?? CONNECT_MS,
-      changed: () => this.#follower.changed(),
+      changed: () => this.#follower.readAgain(),
       elicit: options.elicit === false ? undefined : (question, call) => this.#answer(question, call),
     });
   }
@@ -137,7 +137,7 @@ export class McpTools implements AsyncDisposable {
     } catch (error) {
       if (!isPassing(error)) throw refusalOf(error, this.#options.name);
       this.#missing(error);
-      this.#follower.changed();
+      this.#follower.readAgain();
     }
   }
 
@@ -178,7 +178,7 @@ export class McpTools implements AsyncDisposable {
         return;
       }
       this.#missing(error);
-      this.#follower.changed();
+      this.#follower.readAgain();
     }
   }
 
@@ -238,7 +238,7 @@ export class McpTools implements AsyncDisposable {
 
   /** A question without an answer is dismissed, and its call fails. */
   async #answer({ message, ...question }: McpQuestion, own: AskedCall | undefined): Promise<ToolAnswer> {
-    const call = own ?? (await this.#calls.asked());
+    const call = own ?? (await this.#calls.callOfQuestion());
     if (call === undefined || !this.#calls.isRunning(call)) return NO_ANSWER;
     call.questions += 1;
     if (call.questions > MOST_QUESTIONS) {

@@ -110,7 +110,7 @@ export class SessionTasks {
     const { clock, ids, logger } = this.#ports;
     if (input.taskId === undefined || !this.#known.has(input.taskId)) this.#makeRoom();
     const call = this.#callOf(agent, { signal, cancelsTask: () => false, progress: undefined, ask: undefined, trace });
-    const answer = await call.begun(input).catch((error: unknown) => {
+    const answer = await call.begin(input).catch((error: unknown) => {
       throw new McpError(ErrorCode.InternalError, call.failureText(error));
     });
     const now = new Date(clock.now()).toISOString();

@@ -86,7 +86,7 @@ export class SkillCall {
   }
 
   /** Sends the message without waiting for its turn. Without a message, reads the task. */
-  async begun({ message, taskId }: ToolArguments): Promise<SendMessageResponse> {
+  async begin({ message, taskId }: ToolArguments): Promise<SendMessageResponse> {
     const { agent, caller, turnMs: timeoutMs } = this.#options;
     const headers = caller.trace;
     this.#taskId = taskId;
@@ -102,12 +102,12 @@ export class SkillCall {
     const over = new AbortController();
     const stopTimer = clock.after(turnMs, () => over.abort(new DOMException('The turn took too long', 'TimeoutError')));
     let stopWaiting = () => {};
-    const canceled = () => {
+    const onCancel = () => {
       // The agent may have received the message. Then its first event names the task to cancel.
       if (this.#taskId !== undefined) over.abort(signal.reason);
       else stopWaiting = clock.after(LAST_CALL_MS, () => over.abort(signal.reason));
     };
-    signal.addEventListener('abort', canceled, { once: true });
+    signal.addEventListener('abort', onCancel, { once: true });
     try {
       signal.throwIfAborted();
       return await this.#answer(message, over.signal);
@@ -117,7 +117,7 @@ export class SkillCall {
     } finally {
       stopTimer();
       stopWaiting();
-      signal.removeEventListener('abort', canceled);
+      signal.removeEventListener('abort', onCancel);
       if (signal.aborted && caller.cancelsTask() && this.#taskId !== undefined)
         await agent.cancelTask(this.#taskId, { timeoutMs: LAST_CALL_MS }).catch((error: unknown) => {
           logger.warn('a task of a canceled tool call was not canceled', { taskId: this.#taskId, error });

@@ -91,8 +91,8 @@ function word(text: string): string {
  * too.
  */
 function freeName(wanted: string, hash: string, taken: Set<string>): string {
-  const ending = (number: number) => (number === 1 ? `_${hash}` : `_${hash}_${number}`);
-  const numberedName = (number: number) => wanted.slice(0, NAME_LENGTH - ending(number).length) + ending(number);
+  const suffixOf = (number: number) => (number === 1 ? `_${hash}` : `_${hash}_${number}`);
+  const numberedName = (number: number) => wanted.slice(0, NAME_LENGTH - suffixOf(number).length) + suffixOf(number);
   let number = 1;
   while (taken.has(numberedName(number))) number += 1;
   taken.add(numberedName(number));

@@ -17,7 +17,7 @@ const status = (text: string): StreamResponse => ({
   },
 });
 
-function reported() {
+function createProgress() {
   const clock = new ManualClock();
   const sent: string[] = [];
   const progress = new TaskProgress(async (text) => void sent.push(text), clock);
@@ -26,7 +26,7 @@ function reported() {
 
 describe('the progress of a task', () => {
   it('groups the tokens of half a second, and loses none', async () => {
-    const { clock, sent, progress } = reported();
+    const { clock, sent, progress } = createProgress();
     const tokens = Array.from({ length: 1_000 }, (_, index) => `${index} `);
     for (const [index, token] of tokens.entries()) {
       await progress.take(chunk(token, index > 0));
@@ -38,7 +38,7 @@ describe('the progress of a task', () => {
   });
 
   it('sends the first chunk and long chunks at once, and waiting ones without a further event', async () => {
-    const { clock, sent, progress } = reported();
+    const { clock, sent, progress } = createProgress();
     await progress.take(chunk('first', false));
     await progress.take(chunk('second'));
     expect(sent).toEqual(['first']);
@@ -49,7 +49,7 @@ describe('the progress of a task', () => {
   });
 
   it('keeps the order of chunks, artifacts and states', async () => {
-    const { sent, progress } = reported();
+    const { sent, progress } = createProgress();
     await progress.take(chunk('one', false));
     await progress.take(chunk(' two'));
     await progress.take(status('half done'));

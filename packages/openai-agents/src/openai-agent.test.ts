@@ -34,7 +34,7 @@ type Sent = Partial<Message> & { readonly text?: string };
 let sent = 0;
 
 /** A real server with the agent. Calls go to its HTTP+JSON binding. */
-async function served(options: OpenAIAgentOptions, storage?: TaskStorage) {
+async function serveAgent(options: OpenAIAgentOptions, storage?: TaskStorage) {
   const logged: unknown[] = [];
   const note = (_: string, fields?: object) => void logged.push(fields);
   const server = createA2AServer({
@@ -85,15 +85,15 @@ const answers = (task: Task, decision: 'approve' | readonly ToolDecision[]) => (
   ...follow(task),
   parts: answerApprovals(task, decision).parts,
 });
-const waiting = (task: Task) => toolApprovals(task).map(({ callId }) => callId);
+const waitingCalls = (task: Task) => toolApprovals(task).map(({ callId }) => callId);
 
 const says = (text: string) => [assistantMessage(text)];
 const calls = (name: string, args: object, callId = 'call-1') => [functionCall(name, { ...args }, { callId })];
-const scripted = (...steps: ScriptedModelInput[]) => new ScriptedModel(steps);
+const scriptModel = (...steps: ScriptedModelInput[]) => new ScriptedModel(steps);
 
 describe('the answer of an agent', () => {
   it('grows with every delta of the model, and tells the tokens that were used', async () => {
-    const model = scripted(
+    const model = scriptModel(
       modelStreamResponder(async function* () {
         yield { type: 'response_started' } as const;
         for (const delta of ['Hel', 'lo']) yield { type: 'output_text_delta', delta } as const;
@@ -101,7 +101,7 @@ describe('the answer of an agent', () => {
         yield { type: 'response_done', response: { id: 'r', usage, output: says('Hello') } } as const;
       }),
     );
-    const { stream } = await served({ agent: new Agent({ name: 'A', instructions: 'Be brief.', model }) });
+    const { stream } = await serveAgent({ agent: new Agent({ name: 'A', instructions: 'Be brief.', model }) });
     const seen: StreamResponse[] = [];
     for await (const event of await stream()) seen.push(event);
     const chunks = seen.flatMap((event) =>
@@ -119,8 +119,8 @@ describe('the answer of an agent', () => {
 
   it('knows the conversation of the context, or the session of the application', async () => {
     for (const session of [undefined, new MemorySession()]) {
-      const model = scripted(says('Hello Ada'), says('Ada'));
-      const { send } = await served({
+      const model = scriptModel(says('Hello Ada'), says('Ada'));
+      const { send } = await serveAgent({
         agent: new Agent({ name: 'A', model }),
         ...(session && { session: () => session }),
       });
@@ -135,8 +135,8 @@ describe('the answer of an agent', () => {
   });
 
   it('gives the model images, files and data', async () => {
-    const model = scripted(says('ok'));
-    const { send } = await served({ agent: new Agent({ name: 'A', model }) });
+    const model = scriptModel(says('ok'));
+    const { send } = await serveAgent({ agent: new Agent({ name: 'A', model }) });
     await send({
       parts: [
         { data: { a: 1 } },
@@ -158,10 +158,10 @@ describe('the answer of an agent', () => {
   it('is data if the agent has an output type', async () => {
     const agent = new Agent({
       name: 'A',
-      model: scripted(says('{"city":"Oslo"}')),
+      model: scriptModel(says('{"city":"Oslo"}')),
       outputType: z.object({ city: z.string() }),
     });
-    const task = await (await served({ agent })).send();
+    const task = await (await serveAgent({ agent })).send();
     expect(task.artifacts).toMatchObject([{ name: 'response', parts: [{ data: { city: 'Oslo' } }] }]);
   });
 
@@ -172,14 +172,14 @@ describe('the answer of an agent', () => {
       parameters: z.object({ at: z.string() }),
       execute: ({ at }) => `secret of ${at}`,
     });
-    const expert = new Agent({ name: 'Expert', model: scripted(says('I know')) });
+    const expert = new Agent({ name: 'Expert', model: scriptModel(says('I know')) });
     const agent = new Agent({
       name: 'Desk',
       tools: [look],
       handoffs: [expert],
-      model: scripted(calls('look', { at: 'safe' }), calls('transfer_to_Expert', {}, 'call-2')),
+      model: scriptModel(calls('look', { at: 'safe' }), calls('transfer_to_Expert', {}, 'call-2')),
     });
-    const { stream } = await served({ agent });
+    const { stream } = await serveAgent({ agent });
     const seen: StreamResponse[] = [];
     for await (const event of await stream()) seen.push(event);
     const steps = seen.flatMap((event) => (event.statusUpdate?.metadata ? [event.statusUpdate.metadata] : []));
@@ -206,10 +206,11 @@ describe('a tool that needs an approval', () => {
       return `paid ${amount}`;
     },
   });
-  const shop = (...steps: ScriptedModelInput[]) => new Agent({ name: 'Shop', tools: [pay], model: scripted(...steps) });
+  const shop = (...steps: ScriptedModelInput[]) =>
+    new Agent({ name: 'Shop', tools: [pay], model: scriptModel(...steps) });
 
   it('asks in the format of all tools, and runs once the caller has approved', async () => {
-    const { send } = await served({ agent: shop(calls('pay', { amount: 5 }), says('Thank you')) });
+    const { send } = await serveAgent({ agent: shop(calls('pay', { amount: 5 }), says('Thank you')) });
     const asked = await send({ text: 'Buy it' });
     expect(asked.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
     expect(asked.status.message?.extensions).toEqual([TOOLS_EXTENSION]);
@@ -226,8 +227,8 @@ describe('a tool that needs an approval', () => {
       [[{ data: { toolApproval: { callId: 'call-1', decision: 'refuse', reason: 'too dear' } } }], ['too dear']],
       [[{ text: 'What for?' }], ['Another message came', 'What for?']],
     ] as const) {
-      const model = scripted(calls('pay', { amount: 5 }), says('Then not'));
-      const { send } = await served({ agent: new Agent({ name: 'Shop', tools: [pay], model }) });
+      const model = scriptModel(calls('pay', { amount: 5 }), says('Then not'));
+      const { send } = await serveAgent({ agent: new Agent({ name: 'Shop', tools: [pay], model }) });
       const done = await send({ parts: [...parts], ...follow(await send()) });
       expect([done.status.state, answerOf(done), paid]).toEqual(['TASK_STATE_COMPLETED', ['Then not'], []]);
       for (const text of told) expect(JSON.stringify(model.lastCall?.request.input)).toContain(text);
@@ -235,34 +236,34 @@ describe('a tool that needs an approval', () => {
   });
 
   it('asks again if an answer is for another call, or if the run may end without the model', async () => {
-    const { send } = await served({ agent: shop(calls('pay', { amount: 5 }), says('Thank you')) });
+    const { send } = await serveAgent({ agent: shop(calls('pay', { amount: 5 }), says('Thank you')) });
     const asked = await send();
     const stray = await send({
       ...follow(asked),
       parts: [{ data: { toolApproval: { callId: 'call-9', decision: 'approve' } } }],
     });
-    expect([waiting(stray), paid]).toEqual([['call-1'], []]);
+    expect([waitingCalls(stray), paid]).toEqual([['call-1'], []]);
     const stops = new Agent({
       name: 'Shop',
       tools: [pay],
       toolUseBehavior: 'stop_on_first_tool',
-      model: scripted(calls('pay', { amount: 5 })),
+      model: scriptModel(calls('pay', { amount: 5 })),
     });
-    const other = await served({ agent: stops });
+    const other = await serveAgent({ agent: stops });
     const again = await other.send({ text: 'What for?', ...follow(await other.send()) });
-    expect([waiting(again), textsOf(again)?.[0], paid]).toEqual([['call-1'], expect.any(String), []]);
+    expect([waitingCalls(again), textsOf(again)?.[0], paid]).toEqual([['call-1'], expect.any(String), []]);
     expect(answerOf(await other.send(answers(again, 'approve')))).toEqual(['paid 5']);
   });
 
   it('takes a text for all calls, and data for each', async () => {
     const both = [...calls('pay', { amount: 1 }, 'call-1'), ...calls('pay', { amount: 2 }, 'call-2')];
-    const { send } = await served({
+    const { send } = await serveAgent({
       agent: shop(both, says('Done'), calls('pay', { amount: 3 }, 'call-3'), says('Bye')),
     });
     const asked = await send();
-    expect(waiting(asked)).toEqual(['call-1', 'call-2']);
+    expect(waitingCalls(asked)).toEqual(['call-1', 'call-2']);
     const half = await send(answers(asked, [{ callId: 'call-2', decision: 'approve' }]));
-    expect(waiting(half)).toEqual(['call-1']);
+    expect(waitingCalls(half)).toEqual(['call-1']);
     expect((await send({ text: 'No.', ...follow(half) })).status.state).toBe('TASK_STATE_COMPLETED');
     expect(paid).toEqual([2]);
     expect(answerOf(await send({ text: 'yes', ...follow(await send()) }))).toEqual(['Bye']);
@@ -270,13 +271,13 @@ describe('a tool that needs an approval', () => {
   });
 
   it('does not run after its time, and not under the id of another call', async () => {
-    const model = scripted(calls('pay', { amount: 5 }), says('Too late'));
-    const slow = await served({ agent: new Agent({ name: 'Shop', tools: [pay], model }), approvalMs: 0.001 });
+    const model = scriptModel(calls('pay', { amount: 5 }), says('Too late'));
+    const slow = await serveAgent({ agent: new Agent({ name: 'Shop', tools: [pay], model }), approvalMs: 0.001 });
     expect(answerOf(await slow.send(answers(await slow.send(), 'approve')))).toEqual(['Too late']);
     expect(JSON.stringify(model.lastCall?.request.input)).toContain('came too late');
     const twice = [...calls('pay', { amount: 1 }), ...calls('pay', { amount: 1_000 })];
     for (const steps of [[twice], [calls('pay', { amount: 1 }), calls('pay', { amount: 1_000 })]]) {
-      const { send } = await served({ agent: shop(...steps) });
+      const { send } = await serveAgent({ agent: shop(...steps) });
       let task = await send();
       if (steps.length > 1) task = await send({ text: 'no', ...follow(task) });
       expect(task.status.state).toBe('TASK_STATE_FAILED');
@@ -288,16 +289,16 @@ describe('a tool that needs an approval', () => {
     const key = '0123456789abcdef'.repeat(4);
     const steps = () => shop(calls('pay', { amount: 5 }), calls('pay', { amount: 6 }, 'call-2'));
     const storage = new MemoryStorage({ clock: systemClock });
-    const first = await served({ agent: steps(), secretKeys: [key] }, storage);
+    const first = await serveAgent({ agent: steps(), secretKeys: [key] }, storage);
     const asked = await first.send({ text: 'Buy the red one' });
     expect(asked.status.message?.metadata).toEqual({ runState: expect.stringMatching(/^parley-sealed/) });
     expect(JSON.stringify(asked.status)).not.toContain('red one');
-    const later = new Agent({ name: 'Shop', tools: [pay], model: scripted(says('Thank you')) });
-    const second = await served({ agent: later, secretKeys: [key] }, storage);
+    const later = new Agent({ name: 'Shop', tools: [pay], model: scriptModel(says('Thank you')) });
+    const second = await serveAgent({ agent: later, secretKeys: [key] }, storage);
     const done = await second.send({ text: 'yes', ...follow(asked) });
     expect([done.status.state, answerOf(done), paid]).toEqual(['TASK_STATE_COMPLETED', ['Thank you'], [5]]);
     const other = await first.send();
-    const third = await served({ agent: steps() }, storage);
+    const third = await serveAgent({ agent: steps() }, storage);
     const lost = await third.send({ text: 'yes', ...follow(other) });
     expect([lost.status.state, textsOf(lost)?.[0]]).toEqual([
       'TASK_STATE_FAILED',
@@ -307,7 +308,7 @@ describe('a tool that needs an approval', () => {
   });
 
   it('fails if the state of its run is larger than allowed', async () => {
-    const { send } = await served({ agent: shop(calls('pay', { amount: 5 })), maxStateChars: 100 });
+    const { send } = await serveAgent({ agent: shop(calls('pay', { amount: 5 })), maxStateChars: 100 });
     const task = await send();
     expect([task.status.state, textsOf(task)?.[0]]).toEqual([
       'TASK_STATE_FAILED',
@@ -321,16 +322,16 @@ describe('the agent of a conversation after a hand-off', () => {
     const said = outputType === undefined ? says : () => says('{"answer":"yes"}');
     const expert = new Agent({
       name: 'Expert',
-      model: scripted(said('I know'), said('Still I'), calls('transfer_to_Desk', {}, 'call-2')),
+      model: scriptModel(said('I know'), said('Still I'), calls('transfer_to_Desk', {}, 'call-2')),
       ...(outputType !== undefined && { outputType }),
     });
     const desk = new Agent({
       name: 'Desk',
       handoffs: [expert],
-      model: scripted([...says('One moment'), ...calls('transfer_to_Expert', {})], says('Back'), says('Desk')),
+      model: scriptModel([...says('One moment'), ...calls('transfer_to_Expert', {})], says('Back'), says('Desk')),
     });
     Object.assign(expert, { handoffs: [desk] });
-    const { send } = await served({ agent: desk, ...over });
+    const { send } = await serveAgent({ agent: desk, ...over });
     const tasks: Task[] = [await send()];
     const contextId = tasks[0]?.contextId ?? '';
     while (tasks.length < 4) tasks.push(await send({ contextId }));
@@ -356,11 +357,11 @@ describe('the agent of a conversation after a hand-off', () => {
 
   it('is the first one if the last one is gone, and an agent alone is not named', async () => {
     const storage = new MemoryStorage({ clock: systemClock });
-    const expert = new Agent({ name: 'Expert', model: scripted(says('I know')) });
-    const asks = scripted(calls('transfer_to_Expert', {}));
-    const before = await served({ agent: new Agent({ name: 'Desk', handoffs: [expert], model: asks }) }, storage);
+    const expert = new Agent({ name: 'Expert', model: scriptModel(says('I know')) });
+    const asks = scriptModel(calls('transfer_to_Expert', {}));
+    const before = await serveAgent({ agent: new Agent({ name: 'Desk', handoffs: [expert], model: asks }) }, storage);
     const { contextId = '' } = await before.send();
-    const after = await served({ agent: new Agent({ name: 'Desk', model: scripted(says('Me')) }) }, storage);
+    const after = await serveAgent({ agent: new Agent({ name: 'Desk', model: scriptModel(says('Me')) }) }, storage);
     const next = await after.send({ contextId });
     expect([answerOf(next), next.artifacts?.[0]?.metadata]).toEqual([['Me'], undefined]);
   });
@@ -369,7 +370,7 @@ describe('the agent of a conversation after a hand-off', () => {
 describe('a run that goes on after a crash', () => {
   it('needs tools whose calls can be recorded, or that are idempotent', () => {
     const run = { run: async () => ({ output: [] }) };
-    const agent = new Agent({ name: 'A', model: scripted(), tools: [shellTool({ shell: run })] });
+    const agent = new Agent({ name: 'A', model: scriptModel(), tools: [shellTool({ shell: run })] });
     expect(() => openAIAgent({ agent, resumable: true })).toThrow('no call of shell is known after a crash');
     expect(openAIAgent({ agent, resumable: true, idempotent: (name) => name === 'shell' })).toBeDefined();
     expect(openAIAgent({ agent })).toBeDefined();
@@ -384,8 +385,8 @@ describe('a run that goes on after a crash', () => {
       execute: () => void ran.push('pay'),
       inputGuardrails: [{ name: 'no', run: async () => ToolGuardrailFunctionOutputFactory.rejectContent('not now') }],
     });
-    const model = scripted(calls('pay', {}), says('Then not'));
-    const { send } = await served({ agent: new Agent({ name: 'A', tools: [pay], model }), resumable: true });
+    const model = scriptModel(calls('pay', {}), says('Then not'));
+    const { send } = await serveAgent({ agent: new Agent({ name: 'A', tools: [pay], model }), resumable: true });
     expect(answerOf(await send())).toEqual(['Then not']);
     expect([ran, JSON.stringify(model.lastCall?.request.input).includes('not now')]).toEqual([[], true]);
   });
@@ -395,8 +396,8 @@ describe('an agent that does not end well', () => {
   const trips = { name: 'no-secrets', execute: async () => ({ tripwireTriggered: true, outputInfo: 'sk-123' }) };
 
   it('rejects the task by a guardrail of the input, and shows no text of the model', async () => {
-    const agent = new Agent({ name: 'A', model: scripted(says('the answer')), inputGuardrails: [trips] });
-    const task = await (await served({ agent })).send();
+    const agent = new Agent({ name: 'A', model: scriptModel(says('the answer')), inputGuardrails: [trips] });
+    const task = await (await serveAgent({ agent })).send();
     expect([task.status.state, textsOf(task)]).toEqual([
       'TASK_STATE_REJECTED',
       ['The guardrail no-secrets refuses the message.'],
@@ -405,9 +406,9 @@ describe('an agent that does not end well', () => {
   });
 
   it('fails the task by a guardrail of the output, and shows no text of the model', async () => {
-    const expert = new Agent({ name: 'Expert', model: scripted(says('the secret')), outputGuardrails: [trips] });
-    const agent = new Agent({ name: 'Desk', handoffs: [expert], model: scripted(calls('transfer_to_Expert', {})) });
-    const task = await (await served({ agent })).send();
+    const expert = new Agent({ name: 'Expert', model: scriptModel(says('the secret')), outputGuardrails: [trips] });
+    const agent = new Agent({ name: 'Desk', handoffs: [expert], model: scriptModel(calls('transfer_to_Expert', {})) });
+    const task = await (await serveAgent({ agent })).send();
     expect([task.status.state, textsOf(task)]).toEqual([
       'TASK_STATE_FAILED',
       ['The guardrail no-secrets withholds the answer.'],
@@ -417,14 +418,16 @@ describe('an agent that does not end well', () => {
 
   it('shows the text that guardrails let pass', async () => {
     const passes = { name: 'fine', execute: async () => ({ tripwireTriggered: false, outputInfo: {} }) };
-    const agent = new Agent({ name: 'A', model: scripted(says('the answer')), outputGuardrails: [passes] });
-    expect(answerOf(await (await served({ agent })).send())).toEqual(['the answer']);
+    const agent = new Agent({ name: 'A', model: scriptModel(says('the answer')), outputGuardrails: [passes] });
+    expect(answerOf(await (await serveAgent({ agent })).send())).toEqual(['the answer']);
   });
 
   it('fails the task with the reason if the model is called too often', async () => {
     const look = tool({ name: 'look', description: 'Looks', parameters: z.object({}), execute: () => 'nothing' });
-    const model = scripted(calls('look', {}, 'c1'), calls('look', {}, 'c2'), calls('look', {}, 'c3'));
-    const task = await (await served({ agent: new Agent({ name: 'A', tools: [look], model }), maxTurns: 2 })).send();
+    const model = scriptModel(calls('look', {}, 'c1'), calls('look', {}, 'c2'), calls('look', {}, 'c3'));
+    const task = await (
+      await serveAgent({ agent: new Agent({ name: 'A', tools: [look], model }), maxTurns: 2 })
+    ).send();
     expect([task.status.state, textsOf(task)]).toEqual([
       'TASK_STATE_FAILED',
       ['The agent needed more turns than it may take.'],
@@ -432,8 +435,8 @@ describe('an agent that does not end well', () => {
   });
 
   it('fails the task without details if the model fails; the log has them', async () => {
-    const agent = new Agent({ name: 'A', model: scripted(modelError(new Error('the key sk-123 is not valid'))) });
-    const { send, logged } = await served({ agent });
+    const agent = new Agent({ name: 'A', model: scriptModel(modelError(new Error('the key sk-123 is not valid'))) });
+    const { send, logged } = await serveAgent({ agent });
     const task = await send();
     expect(task.status.state).toBe('TASK_STATE_FAILED');
     expect(JSON.stringify(task)).not.toContain('sk-123');
@@ -443,14 +446,14 @@ describe('an agent that does not end well', () => {
   it('stops when its task is canceled', async () => {
     const aborted = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
-    const model = scripted(
+    const model = scriptModel(
       modelResponder(({ request: { signal } }) => {
         signal?.addEventListener('abort', () => aborted.resolve());
         begun.resolve();
         return aborted.promise.then(() => says('too late'));
       }),
     );
-    const { stream, cancel } = await served({ agent: new Agent({ name: 'A', model }) });
+    const { stream, cancel } = await serveAgent({ agent: new Agent({ name: 'A', model }) });
     const seen: StreamResponse[] = [];
     for await (const event of await stream()) {
       seen.push(event);
@@ -475,10 +478,10 @@ describe('traces', () => {
     };
     setTraceProcessors([processor]);
     setTracingDisabled(false);
-    const agent = () => new Agent({ name: 'A', model: scripted(says('ok')) });
-    await (await served({ agent: agent() })).send();
+    const agent = () => new Agent({ name: 'A', model: scriptModel(says('ok')) });
+    await (await serveAgent({ agent: agent() })).send();
     expect(traced).toEqual([]);
-    await (await served({ agent: agent(), tracing: true })).send();
+    await (await serveAgent({ agent: agent(), tracing: true })).send();
     expect(traced).toEqual(['trace']);
     expect(() => openAIAgent({ agent: agent(), runner: new Runner() })).toThrow('runner: sends traces to OpenAI');
     expect(openAIAgent({ agent: agent(), runner: new Runner({ tracingDisabled: true }) })).toBeDefined();

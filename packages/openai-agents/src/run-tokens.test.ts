@@ -8,7 +8,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 
 /** Three steps with a tool, and an answer. Each takes 10 tokens of input, 4 of them from a cache, and 2 of output. */
-async function answered(tokenBudget: TokenBudgetOptions = {}) {
+async function runAgent(tokenBudget: TokenBudgetOptions = {}) {
   let calls = 0;
   const steps = Array.from({ length: 4 }, (_, at) =>
     modelStreamResponder(async function* () {
@@ -33,7 +33,7 @@ async function answered(tokenBudget: TokenBudgetOptions = {}) {
 }
 
 it('the tokens of a run are those of all calls of its models', async () => {
-  const { task } = await answered();
+  const { task } = await runAgent();
   expect(usageIn(task.metadata)).toMatchObject({ inputTokens: 40, outputTokens: 8, cachedInputTokens: 16 });
 });
 
@@ -41,7 +41,7 @@ it.each([
   [{ turn: 20 }, '24 of 20', 2],
   [{ task: 12 }, '12 of 12', 1],
 ])('a budget ends the run: %j', async (budget, figures, most) => {
-  const { task, calls } = await answered(budget);
+  const { task, calls } = await runAgent(budget);
   expect([task.status.state, calls]).toEqual(['TASK_STATE_FAILED', most]);
   expect(task.status.message?.parts[0]?.text).toContain(figures);
 });

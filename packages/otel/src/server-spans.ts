@@ -119,7 +119,7 @@ export class ServerSpans implements Tracing {
     };
     const span = instruments.tracer.startSpan(`execute_tool ${name}`, { kind: SpanKind.INTERNAL, attributes });
     content.recordJson(span, DRAFT.toolInput, input);
-    const ended = (result: unknown) => {
+    const endSpan = (result: unknown) => {
       if (content.isRecorded && typeof result === 'object' && result !== null && 'value' in result)
         content.recordJson(span, DRAFT.toolOutput, result.value);
       span.end();
@@ -131,8 +131,8 @@ export class ServerSpans implements Tracing {
     };
     try {
       const result = context.with(trace.setSpan(context.active(), span), run);
-      if (result instanceof Promise) result.then(ended, failed);
-      else ended(result);
+      if (result instanceof Promise) result.then(endSpan, failed);
+      else endSpan(result);
       return result;
     } catch (error) {
       failed(error);

@@ -30,7 +30,7 @@ export function traceCall<Outcome>(call: TracedCall, make: () => Outcome): Outco
   }
   if (isIterable(outcome)) return watchStream(outcome, call, course) as Outcome;
   // The caller handles the rejection of the call.
-  Promise.resolve(outcome).then(course.answered, course.failed);
+  Promise.resolve(outcome).then(course.recordAnswer, course.failed);
   return outcome;
 }
 
@@ -74,7 +74,7 @@ function watchStream<Item>(
           return result;
         },
         async return(value?: unknown) {
-          course?.ended();
+          course?.endCall();
           return (await items.return?.(value)) ?? { done: true, value };
         },
         ...(items.ready !== undefined && {
@@ -106,19 +106,19 @@ class CallCourse {
   }
 
   readonly read = ({ done, value }: IteratorResult<unknown>): void => {
-    if (done === true) return this.ended();
+    if (done === true) return this.endCall();
     this.#events += 1;
     if (this.#events === 1) this.#first = value;
     else this.#last = value;
   };
 
-  ended(): void {
+  endCall(): void {
     if (this.#isOver) return;
     this.#setEvents();
     this.#finish(undefined);
   }
 
-  readonly answered = (answer: unknown): void => this.#finish(answer);
+  readonly recordAnswer = (answer: unknown): void => this.#finish(answer);
 
   readonly failed = (error: unknown): void => {
     if (this.#isOver) return;

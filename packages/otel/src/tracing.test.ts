@@ -41,7 +41,7 @@ const agent: AgentExecutor = {
   },
 };
 
-async function served() {
+async function serveAgent() {
   const server = createA2AServer({
     name: 'Traced',
     version: '2.1.0',
@@ -74,7 +74,7 @@ async function spanNamed(name: string, kind: SpanKind) {
 const message = (text: string) => ({ messageId: crypto.randomUUID(), role: 'ROLE_USER' as const, parts: [{ text }] });
 
 it('a call, its turn and the call of a model share a trace', async () => {
-  const { client } = await served();
+  const { client } = await serveAgent();
   const { messageId, ...rest } = message(`hello ${SECRET}`);
   const answer = await client.sendMessage({ message: { messageId, ...rest } });
   const { id, contextId } = 'task' in answer && answer.task !== undefined ? answer.task : expect.unreachable();
@@ -106,7 +106,7 @@ it('a call, its turn and the call of a model share a trace', async () => {
 });
 
 it('a turn without a waiting caller starts a new trace, with a link to the call', async () => {
-  const { client } = await served();
+  const { client } = await serveAgent();
   await client.sendMessage({ message: message('hello'), configuration: { returnImmediately: true } });
   const incoming = await spanNamed('SendMessage', SpanKind.SERVER);
   const turn = await spanNamed('invoke_agent Traced', SpanKind.INTERNAL);
@@ -168,7 +168,7 @@ it('a call to another agent is a child of its turn', async () => {
 });
 
 it('a stream is one span, with the number of its events', async () => {
-  const { client } = await served();
+  const { client } = await serveAgent();
   const events: unknown[] = [];
   for await (const event of client.sendStreamingMessage({ message: message('hello') })) events.push(event);
   const incoming = await spanNamed('SendStreamingMessage', SpanKind.SERVER);
@@ -182,14 +182,14 @@ it('a stream is one span, with the number of its events', async () => {
 });
 
 it('the early return of a stream ends its span', async () => {
-  const { client } = await served();
+  const { client } = await serveAgent();
   for await (const _ of client.sendStreamingMessage({ message: message('hello') })) break;
   await spanNamed('SendStreamingMessage', SpanKind.CLIENT);
   await spanNamed('SendStreamingMessage', SpanKind.SERVER);
 });
 
 it('errors of calls and agents end their spans, without the text of the error', async () => {
-  const { client } = await served();
+  const { client } = await serveAgent();
   await expect(client.getTask({ id: 'unknown' })).rejects.toMatchObject({ code: 'TASK_NOT_FOUND' });
   for (const kind of [SpanKind.CLIENT, SpanKind.SERVER]) {
     const span = await spanNamed('GetTask', kind);
@@ -203,7 +203,7 @@ it('errors of calls and agents end their spans, without the text of the error', 
 });
 
 it('the span of an HTTP instrumentation gets the attributes, and no second span is made', async () => {
-  const { url } = await served();
+  const { url } = await serveAgent();
   const incoming = trace.getTracer('http').startSpan('POST', { kind: SpanKind.SERVER });
   const body = { jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: 'unknown' } };
   const server = createA2AServer({ name: 'Traced', agent, tracing: serverTracing(), logger: silentLogger });
@@ -227,7 +227,7 @@ it('the span of an HTTP instrumentation gets the attributes, and no second span 
 it.each([true, false])(
   'the turn of a call that was not sampled has no span (returnImmediately: %s)',
   async (returnImmediately) => {
-    const { url } = await served();
+    const { url } = await serveAgent();
     const client = await connect(url);
     onTestFinished(() => client.close());
     const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-00`;
@@ -250,13 +250,13 @@ it('a call that was not sampled has no span of a lost attempt', () => {
 });
 
 it('metrics contain the durations of calls and turns, without ids', async () => {
-  const { client } = await served();
+  const { client } = await serveAgent();
   await client.sendMessage({ message: message('hello') });
   await spanNamed('invoke_agent Traced', SpanKind.INTERNAL);
   measured.reset();
   await reader.forceFlush();
   const found = measured.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((scope) => scope.metrics));
-  const named = (name: string) => found.find(({ descriptor }) => descriptor.name === name);
+  const findMetric = (name: string) => found.find(({ descriptor }) => descriptor.name === name);
   for (const name of [
     'a2a.client.operation.duration',
     'a2a.server.operation.duration',
@@ -264,8 +264,8 @@ it('metrics contain the durations of calls and turns, without ids', async () => 
     'a2a.server.response.time_to_first_event',
     'a2a.server.queue.wait',
   ])
-    expect(named(name)?.dataPoints.length, name).toBeGreaterThan(0);
-  const inProgress = named('a2a.server.task.in_progress')?.dataPoints ?? [];
+    expect(findMetric(name)?.dataPoints.length, name).toBeGreaterThan(0);
+  const inProgress = findMetric('a2a.server.task.in_progress')?.dataPoints ?? [];
   expect(inProgress.filter(({ attributes }) => attributes.agent === '/').map(({ value }) => value)).toEqual([0]);
   const labels = found.flatMap(({ dataPoints }) => dataPoints.flatMap(({ attributes }) => Object.keys(attributes)));
   expect(labels).not.toContain('a2a.task.id');

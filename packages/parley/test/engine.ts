@@ -147,7 +147,7 @@ export function idOf(seen: Seen): string {
 }
 
 /** Resolves when the signal of the agent is aborted. */
-export function aborted({ signal }: RequestContext): Promise<void> {
+export function waitForAbort({ signal }: RequestContext): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

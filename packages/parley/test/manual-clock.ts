@@ -47,13 +47,13 @@ export class ManualClock implements Clock {
   /** Runs the first `soon` task, if there is one. */
   async step(): Promise<void> {
     this.#soon.shift()?.();
-    await settled();
+    await settlePromises();
   }
 
   /** Runs all promise reactions and `soon` tasks without advancing the time. */
   async settle(): Promise<void> {
     for (let quiet = 0; quiet < 3; ) {
-      await settled();
+      await settlePromises();
       const tasks = this.#soon;
       this.#soon = [];
       for (const task of tasks) task();
@@ -81,6 +81,6 @@ export class ManualClock implements Clock {
 }
 
 /** Turns of the microtask queue, enough for any chain of promises in the engine. */
-export async function settled(): Promise<void> {
+export async function settlePromises(): Promise<void> {
   for (let turn = 0; turn < 40; turn += 1) await Promise.resolve();
 }

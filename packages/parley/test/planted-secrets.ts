@@ -2,7 +2,7 @@
 export const PLANTED = 'pl4nted-s3cret';
 
 /** A secret of its own for a test. */
-export function planted(name: string): string {
+export function plantSecret(name: string): string {
   return `${PLANTED}-${name}`;
 }
 

@@ -4,7 +4,7 @@ import { DefaultRequestHandler, type DefaultRequestHandlerOptions } from '../src
 import { MemoryStorage } from '../src/store/memory/memory-storage.js';
 import type { TaskStorage } from '../src/store/task-storage.js';
 import { CountingIds } from './counting-ids.js';
-import { aborted, CapturingLogger, type Execute } from './engine.js';
+import { CapturingLogger, type Execute, waitForAbort } from './engine.js';
 import type { WakeupFate } from './faulty-wakeups.js';
 import { ManualClock } from './manual-clock.js';
 import { onSharedStorage } from './shared-view.js';
@@ -85,5 +85,5 @@ export function stepwise() {
 /** Runs until it is told to stop. */
 export const works: Execute = async (context, events) => {
   await events.working();
-  await aborted(context);
+  await waitForAbort(context);
 };

@@ -3,7 +3,7 @@ import type { Claim, Claims } from '../src/store/held-turn.js';
 import { type Intercept, interceptedStorage, type StorageCall } from '../src/store/intercepted-storage.js';
 import type { AcceptOutcome, Append, AppendOutcome, TaskStorage } from '../src/store/task-storage.js';
 import { FaultyWakeups, type WakeupFate } from './faulty-wakeups.js';
-import { settled } from './manual-clock.js';
+import { settlePromises } from './manual-clock.js';
 import { publishAppend } from './shared-view.js';
 
 /** `late`: the operation runs, but its caller gets the result only after another pick. */
@@ -57,7 +57,7 @@ export class ScheduledStorage {
     const [operation] = this.#operations.splice(index % Math.max(1, this.#operations.length), 1);
     if (fate !== 'fail') operation?.run(fate);
     else operation?.fail(new StorageError('The disk is full'));
-    await settled();
+    await settlePromises();
   }
 
   /** Runs all operations of a process. */

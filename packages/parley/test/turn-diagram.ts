@@ -12,7 +12,7 @@ export function turnDiagram(): string {
     for (const input of INPUTS) {
       const cell = row[input];
       if (cell === 'impossible' || cell.state === state || isWithinStoring(state, cell.state)) continue;
-      const arrow = `${drawn(state)} --> ${drawn(cell.state)}`;
+      const arrow = `${stateName(state)} --> ${stateName(cell.state)}`;
       arrows.set(arrow, (arrows.get(arrow) ?? new Set()).add(input));
     }
   }
@@ -48,7 +48,7 @@ function isWithinStoring(from: TurnState, to: TurnState): boolean {
   return STORING.test(from) && STORING.test(to);
 }
 
-function drawn(state: TurnState): string {
+function stateName(state: TurnState): string {
   if (STORING.test(state)) return 'storing';
   return state.replaceAll(' ', '_');
 }

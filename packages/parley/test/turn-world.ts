@@ -131,12 +131,12 @@ export class TurnWorld {
   after(input: TurnInput): TurnWorld {
     const next = TRANSITIONS[this.#facts.state][input];
     if (next === 'impossible') throw new Error(`${input} comes in ${this.#facts.state}, which is called impossible`);
-    let facts: Facts = { ...this.#facts, ...caused(input), state: next.state };
+    let facts: Facts = { ...this.#facts, ...factsOfInput(input), state: next.state };
     for (const [index, effect] of next.effects.entries()) {
       const before = next.effects[index - 1];
       const isReentrant = before !== undefined && RUNS_AGENT.includes(before.do) && !OF_AGENT.includes(effect.do);
       check(!isReentrant, `${effect.do} after ${before?.do}`);
-      facts = performed(facts, effect, input);
+      facts = performEffect(facts, effect, input);
     }
     checkState(facts);
     return new TurnWorld(facts);
@@ -144,7 +144,7 @@ export class TurnWorld {
 }
 
 /** Facts that follow from an input alone. */
-function caused(input: TurnInput): Partial<Facts> {
+function factsOfInput(input: TurnInput): Partial<Facts> {
   switch (input) {
     case 'begin':
     case 'run':
@@ -204,7 +204,7 @@ function caused(input: TurnInput): Partial<Facts> {
 }
 
 /** The facts after an effect. */
-function performed(facts: Facts, effect: TurnEffect, input: TurnInput): Facts {
+function performEffect(facts: Facts, effect: TurnEffect, input: TurnInput): Facts {
   switch (effect.do) {
     case 'count attempt':
       return { ...facts, counting: true };
@@ -239,15 +239,15 @@ function performed(facts: Facts, effect: TurnEffect, input: TurnInput): Facts {
       return { ...facts, log: 'open' };
     case 'append event':
       check(EVENTS.includes(input), 'an event is appended that never came');
-      return appended(
+      return appendRecord(
         facts,
         ['rejected', 'terminal', 'message'].includes(input),
         ['working', 'rejected'].includes(input),
       );
     case 'append status':
-      return appended(facts, effect.state !== 'TASK_STATE_WORKING', effect.state === 'TASK_STATE_WORKING');
+      return appendRecord(facts, effect.state !== 'TASK_STATE_WORKING', effect.state === 'TASK_STATE_WORKING');
     case 'append failure':
-      return appended(facts, true, false);
+      return appendRecord(facts, true, false);
     case 'finish log':
       check(!facts.finished && facts.log !== 'abandoned', 'a log is finished twice');
       return { ...facts, finished: true };
@@ -270,7 +270,7 @@ function performed(facts: Facts, effect: TurnEffect, input: TurnInput): Facts {
   }
 }
 
-function appended(facts: Facts, isTerminal: boolean, opens: boolean): Facts {
+function appendRecord(facts: Facts, isTerminal: boolean, opens: boolean): Facts {
   check(facts.records !== 'terminal', 'a record follows the end of the task');
   check(facts.log === 'waiting' || facts.log === 'open', 'a record without a log');
   check(!facts.finished && !facts.left, 'a record follows the end of the turn');

@@ -2,14 +2,14 @@ import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { pinoLogger } from './index.js';
 
-function logging(level = 'info') {
+function createLogger(level = 'info') {
   const lines: string[] = [];
   const logger = pinoLogger({ pino: pino({ level, base: null }, { write: (line: string) => void lines.push(line) }) });
   return { logger, lines: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>), texts: lines };
 }
 
 it('writes lines of pino', () => {
-  const { logger, lines } = logging();
+  const { logger, lines } = createLogger();
   logger.debug('not this');
   logger.info('started', { port: 1 });
   logger.warn('careful');
@@ -22,7 +22,7 @@ it('writes lines of pino', () => {
 });
 
 it('leaves out credentials, wherever they stand', () => {
-  const { logger, texts } = logging('debug');
+  const { logger, texts } = createLogger('debug');
   const error = Object.assign(new Error('refused: Bearer secret-1'), { headers: { Authorization: 'Bearer secret-2' } });
   const config = {
     url: 'https://user:secret-3@host/hook',
@@ -42,7 +42,7 @@ it('leaves out credentials, wherever they stand', () => {
 });
 
 it('does not look at the fields of a line that is not written', () => {
-  const { logger, texts } = logging('warn');
+  const { logger, texts } = createLogger('warn');
   const fields = Object.defineProperty({}, 'x', {
     enumerable: true,
     get() {

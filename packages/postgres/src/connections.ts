@@ -143,12 +143,12 @@ export class PostgresConnections implements Session {
   async #reportOutcome<R>(work: () => Promise<R>): Promise<R> {
     try {
       const result = await work();
-      this.#outage.working();
+      this.#outage.recordAnswer();
       return result;
     } catch (error) {
       if (!(error instanceof PostgresError)) throw error;
       if (isReadOnly(error)) this.#replaceAll();
-      throw this.#outage.failing(error);
+      throw this.#outage.recordFailure(error);
     }
   }
 

@@ -41,13 +41,13 @@ export class Outage {
   }
 
   /** Reports an answer. */
-  working(): void {
+  recordAnswer(): void {
     this.#reason = undefined;
     this.#options.log.working();
   }
 
   /** Reports a failed call. Returns the error to throw. */
-  failing(error: PostgresError): PostgresError {
+  recordFailure(error: PostgresError): PostgresError {
     if (!error.isOutage) return error;
     this.#options.log.failing(error.message);
     // With an SQLSTATE the server has answered, so other calls may succeed.
@@ -69,7 +69,7 @@ export class Outage {
   #probeAfter(ms: number): void {
     this.#cancelProbe = this.#options.clock.after(ms, () => {
       this.#options.probe().then(
-        () => this.working(),
+        () => this.recordAnswer(),
         () => {
           if (!this.#isClosed && this.isAway) this.#probeAfter(Math.min(ms * 2, LONGEST_WAIT_MS));
         },

@@ -140,16 +140,16 @@ export async function sweepOnce(
   await tables.query(CLOCK_BACK, now);
   const { limit } = retention;
   const { finishedBefore, logsBefore } = sweepTimes(retention, now);
-  const removed = async (sql: Sql, ...values: readonly number[]) =>
+  const remove = async (sql: Sql, ...values: readonly number[]) =>
     (await tables.query<{ readonly removed: number }>(sql, ...values))[0]?.removed ?? 0;
-  const keys = await removed(KEYS, now, limit);
-  let records = keys < limit ? await removed(LOGS, limit - keys, logsBefore, finishedBefore) : 0;
+  const keys = await remove(KEYS, now, limit);
+  let records = keys < limit ? await remove(LOGS, limit - keys, logsBefore, finishedBefore) : 0;
   if (eventLogBytes !== undefined && keys + records < limit) {
     const [kept] = await tables.query<{ readonly bytes: number }>(LOG_BYTES);
     const excess = (kept?.bytes ?? 0) - eventLogBytes;
-    if (excess > 0) records += await removed(LARGE_LOGS, limit - keys - records, excess);
+    if (excess > 0) records += await remove(LARGE_LOGS, limit - keys - records, excess);
   }
   const left = limit - keys - records;
-  const tasks = left > 0 ? await removed(TASKS, finishedBefore, left) : 0;
+  const tasks = left > 0 ? await remove(TASKS, finishedBefore, left) : 0;
   return { tasks, records, keys, more: keys + records + tasks >= limit };
 }

@@ -100,7 +100,7 @@ export class S3Bucket {
    * Sends a request once, with the header of a part; `undefined` for 404. The answer is read by the caller.
    * @throws StorageError
    */
-  async opened(request: S3Request, signal: AbortSignal): Promise<Response | undefined> {
+  async openResponse(request: S3Request, signal: AbortSignal): Promise<Response | undefined> {
     const response = await this.#sendOnce(request, signal);
     if (response.ok) return response;
     const text = await boundedText(response);
@@ -114,7 +114,7 @@ export class S3Bucket {
    */
   bytes(request: S3Request, most: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
     return this.#withinTime(async (signal) => {
-      const response = await this.opened(request, signal);
+      const response = await this.openResponse(request, signal);
       return response && boundedBytes(response, most);
     });
   }

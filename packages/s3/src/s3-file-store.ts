@@ -332,7 +332,7 @@ export class S3FileStore implements FileStore {
       try {
         arm();
         const headers = { range: `bytes=${at}-${end - 1}` };
-        const response = await this.#bucket.opened({ method: 'GET', key, headers }, request.signal);
+        const response = await this.#bucket.openResponse({ method: 'GET', key, headers }, request.signal);
         if (response === undefined) {
           const other = await otherData?.();
           if (other === undefined || other === key)

@@ -40,7 +40,7 @@ export class AgentErrors {
 
   /** Wraps the logger of an engine, and passes all lines on. */
   logger(logger: Logger): Logger {
-    const noting = (level: 'warn' | 'error'): Logger['error'] => {
+    const noteErrors = (level: 'warn' | 'error'): Logger['error'] => {
       return (message, fields = {}) => {
         const { taskId, error } = fields;
         if (typeof taskId === 'string' && error !== undefined && !this.#errors.has(taskId))
@@ -51,8 +51,8 @@ export class AgentErrors {
     return {
       debug: (message, fields) => logger.debug(message, fields),
       info: (message, fields) => logger.info(message, fields),
-      warn: noting('warn'),
-      error: noting('error'),
+      warn: noteErrors('warn'),
+      error: noteErrors('error'),
     };
   }
 

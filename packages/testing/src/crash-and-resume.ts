@@ -237,13 +237,16 @@ function mortalAgent(agent: AgentExecutor, isDead: () => boolean): AgentExecutor
         // The first of concurrent calls reaches the engine at once, because agents need not await their events.
         last = pending === 0 ? step() : last.then(step, step);
         pending += 1;
-        const settled = (): void => {
+        const countSettled = (): void => {
           pending -= 1;
         };
-        last.then(settled, settled);
+        last.then(countSettled, countSettled);
         return last;
       };
-      const own = { context: answering(context, isDead, (ask) => ask()), events: answering(events, isDead, inOrder) };
+      const own = {
+        context: interceptCalls(context, isDead, (ask) => ask()),
+        events: interceptCalls(events, isDead, inOrder),
+      };
       await agent[call]?.(own.context, own.events);
       await last.catch(() => {});
       if (isDead()) await never();
@@ -258,7 +261,11 @@ function mortalAgent(agent: AgentExecutor, isDead: () => boolean): AgentExecutor
 }
 
 /** A proxy of the object, whose methods resolve only while the process lives. */
-function answering<T extends object>(object: T, isDead: () => boolean, around: (call: () => unknown) => unknown): T {
+function interceptCalls<T extends object>(
+  object: T,
+  isDead: () => boolean,
+  around: (call: () => unknown) => unknown,
+): T {
   return new Proxy(object, {
     get(target, name) {
       const member: unknown = Reflect.get(target, name, target);

@@ -5,7 +5,7 @@ import * as testing from './index.js';
 
 const ids = { taskId: 't', contextId: 'c' };
 const at = (second: number) => `2026-01-01T00:00:0${second}.000Z`;
-const created = (state: TaskState = 'TASK_STATE_SUBMITTED', second = 0): StreamResponse => ({
+const createdTask = (state: TaskState = 'TASK_STATE_SUBMITTED', second = 0): StreamResponse => ({
   task: { id: 't', contextId: 'c', status: { state, timestamp: at(second) } },
 });
 const status = (state: TaskState, second = 1, over: object = {}): StreamResponse => ({
@@ -19,7 +19,7 @@ const reply = (over: object = {}): StreamResponse => ({
 });
 const working = status('TASK_STATE_WORKING');
 const completed = status('TASK_STATE_COMPLETED', 2);
-const good = [created(), working, chunk(), chunk({ append: true, lastChunk: true }), completed];
+const good = [createdTask(), working, chunk(), chunk({ append: true, lastChunk: true }), completed];
 
 /** A server whose streams have the given events, whatever they are. */
 class BrokenServer extends BaseRequestHandler {
@@ -40,7 +40,7 @@ class BrokenServer extends BaseRequestHandler {
 }
 
 /** The events that a client gets of such a server. */
-async function received(events: readonly StreamResponse[]): Promise<readonly StreamResponse[]> {
+async function receiveAll(events: readonly StreamResponse[]): Promise<readonly StreamResponse[]> {
   const tested = await testing.testAgent(new BrokenServer(events));
   const collector = new testing.EventCollector(tested.client.sendStreamingMessage('go'));
   await collector.waitForEnd().catch(() => {});
@@ -80,38 +80,38 @@ const onTheWire: readonly Fault[] = [
   },
   {
     name: 'a result before any work',
-    events: [created(), chunk(), working, completed],
+    events: [createdTask(), chunk(), working, completed],
     check: creation,
     says: /event 1: expected TASK_STATE_WORKING before any result, but got artifactUpdate a/,
   },
   {
     name: 'no work at all',
-    events: [created(), completed],
+    events: [createdTask(), completed],
     check: creation,
     says: /event 1: expected TASK_STATE_WORKING/,
   },
   {
     name: 'a task that is not new',
-    events: [created('TASK_STATE_COMPLETED')],
+    events: [createdTask('TASK_STATE_COMPLETED')],
     check: creation,
     says: /event 0: expected a new task/,
   },
   {
     name: 'a status of another task',
-    events: [created(), status('TASK_STATE_WORKING', 1, { taskId: 'other' }), completed],
+    events: [createdTask(), status('TASK_STATE_WORKING', 1, { taskId: 'other' }), completed],
     check: propagation,
     says: /event 1: expected taskId of statusUpdate TASK_STATE_WORKING "t", but got "other"/,
   },
   {
     name: 'an artifact of another context',
-    events: [created(), working, chunk({ contextId: 'other' }), completed],
+    events: [createdTask(), working, chunk({ contextId: 'other' }), completed],
     check: propagation,
     says: /event 2: expected contextId of artifactUpdate a "c", but got "other"/,
   },
   {
     name: 'a message of another task in a status',
     events: [
-      created(),
+      createdTask(),
       status('TASK_STATE_WORKING', 1, {
         status: {
           state: 'TASK_STATE_WORKING',
@@ -131,19 +131,19 @@ const onTheWire: readonly Fault[] = [
   },
   {
     name: 'a time that goes back',
-    events: [created(), status('TASK_STATE_WORKING', 3), completed],
+    events: [createdTask(), status('TASK_STATE_WORKING', 3), completed],
     check: ordering,
     says: /event 2: expected a time from 2026-01-01T00:00:03.000Z on, but got 2026-01-01T00:00:02.000Z/,
   },
   {
     name: 'a chunk of an artifact that was not there',
-    events: [created(), working, chunk({ append: true }), completed],
+    events: [createdTask(), working, chunk({ append: true }), completed],
     check: artifacts,
     says: /event 2: expected artifact a before its chunks/,
   },
   {
     name: 'a chunk after the last one',
-    events: [created(), working, chunk({ lastChunk: true }), chunk({ append: true }), completed],
+    events: [createdTask(), working, chunk({ lastChunk: true }), chunk({ append: true }), completed],
     check: artifacts,
     says: /event 3: expected no chunk of a after its last one/,
   },
@@ -165,27 +165,27 @@ const atTheSource: readonly Fault[] = [
   },
   {
     name: 'two final events',
-    events: [created(), working, completed, completed],
+    events: [createdTask(), working, completed, completed],
     check: final,
     says: /event 3: expected no event after the final one/,
   },
   {
     name: 'no final event',
-    events: [created(), working],
+    events: [createdTask(), working],
     check: final,
     says: /event 1: expected a final event at the end, but got statusUpdate TASK_STATE_WORKING/,
   },
   { name: 'no event', events: [], check: final, says: /expected a final event, but got no event/ },
   {
     name: 'only a new task',
-    events: [created()],
+    events: [createdTask()],
     check: creation,
     says: /expected TASK_STATE_WORKING, but got no such/,
   },
   {
     name: 'a time that cannot be read',
     events: [
-      created(),
+      createdTask(),
       { statusUpdate: { ...ids, status: { state: 'TASK_STATE_WORKING', timestamp: 'yesterday' } } },
       completed,
     ],
@@ -194,7 +194,12 @@ const atTheSource: readonly Fault[] = [
   },
   {
     name: 'an artifact without parts',
-    events: [created(), working, { artifactUpdate: { ...ids, artifact: { artifactId: 'a', parts: [] } } }, completed],
+    events: [
+      createdTask(),
+      working,
+      { artifactUpdate: { ...ids, artifact: { artifactId: 'a', parts: [] } } },
+      completed,
+    ],
     check: artifacts,
     says: /event 2: expected a valid artifact.parts/,
   },
@@ -206,13 +211,13 @@ const atTheSource: readonly Fault[] = [
   },
   {
     name: 'an event with unknown members',
-    events: [{ ...created(), ...({ colour: 'red' } as object) }, working, completed],
+    events: [{ ...createdTask(), ...({ colour: 'red' } as object) }, working, completed],
     check: all,
     says: /assertAllProtocolInvariants: event 0: expected a valid event/,
   },
   {
     name: 'a message after a task',
-    events: [created(), reply(ids)],
+    events: [createdTask(), reply(ids)],
     check: all,
     says: /event 1: expected a direct message to be the only event/,
   },
@@ -220,7 +225,7 @@ const atTheSource: readonly Fault[] = [
 
 describe('each assertion', () => {
   it.each(onTheWire)('finds a broken server: $name', async ({ events, check, says }) => {
-    const found = await received(events);
+    const found = await receiveAll(events);
     expect(() => check(found)).toThrow(says);
     expect(() => check(found)).toThrow(testing.ProtocolAssertionError);
   });
@@ -240,11 +245,11 @@ describe('each assertion', () => {
 
   it.each([
     ['a task that completes', good],
-    ['a task that is rejected', [created(), status('TASK_STATE_REJECTED')]],
-    ['a task that works at once', [created('TASK_STATE_WORKING'), completed]],
-    ['a question', [created(), working, status('TASK_STATE_INPUT_REQUIRED', 2)]],
+    ['a task that is rejected', [createdTask(), status('TASK_STATE_REJECTED')]],
+    ['a task that works at once', [createdTask('TASK_STATE_WORKING'), completed]],
+    ['a question', [createdTask(), working, status('TASK_STATE_INPUT_REQUIRED', 2)]],
     ['a direct message', [reply()]],
-    ['an artifact that is replaced', [created(), working, chunk({ lastChunk: true }), chunk(), completed]],
+    ['an artifact that is replaced', [createdTask(), working, chunk({ lastChunk: true }), chunk(), completed]],
   ])('holds for %s', (_name, events) => {
     all(events);
     all({ events });
@@ -257,7 +262,7 @@ describe('each assertion', () => {
   const failed = { failure: { reason: 'threw', message: 'no' } };
   const canceled = status('TASK_STATE_CANCELED', 2);
   const began = record('running', { run: 1, messageIds: ['m'] }, false);
-  const asked = (state: string, over: object = {}): StreamResponse => ({
+  const taskAsking = (state: string, over: object = {}): StreamResponse => ({
     task: {
       id: 't',
       contextId: 'c',
@@ -272,27 +277,27 @@ describe('each assertion', () => {
   });
 
   it.each([
-    ['a call with a result', [created(), working, began, record('succeeded', { output: 1 }), completed]],
-    ['an open call of a task that failed', [created(), working, began, status('TASK_STATE_FAILED', 2)]],
+    ['a call with a result', [createdTask(), working, began, record('succeeded', { output: 1 }), completed]],
+    ['an open call of a task that failed', [createdTask(), working, began, status('TASK_STATE_FAILED', 2)]],
     [
       'a call of an earlier turn',
-      [asked('approved'), record('running'), record('succeeded', { output: 1 }), completed],
+      [taskAsking('approved'), record('running'), record('succeeded', { output: 1 }), completed],
     ],
-    ['a call that a cancel has ended', [created(), working, began, record('canceled', failed), canceled]],
+    ['a call that a cancel has ended', [createdTask(), working, began, record('canceled', failed), canceled]],
   ])('holds for tools: %s', (_name, events) => {
     all(events);
   });
 
   it.each([
-    ['a call without an end', [created(), working, began, completed], /expected an end of pay/],
+    ['a call without an end', [createdTask(), working, began, completed], /expected an end of pay/],
     [
       'a run after the result',
-      [created(), working, began, record('succeeded', { output: 1 }), record('running'), completed],
+      [createdTask(), working, began, record('succeeded', { output: 1 }), record('running'), completed],
       /expected nothing after succeeded/,
     ],
     [
       'a run of a call that was refused in an earlier turn',
-      [asked('refused', failed), record('running'), completed],
+      [taskAsking('refused', failed), record('running'), completed],
       /expected nothing after refused/,
     ],
   ])('finds broken calls of tools: %s', (_name, events, says) => {

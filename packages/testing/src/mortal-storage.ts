@@ -77,14 +77,14 @@ class MortalWakeups implements Wakeups {
   }
 
   subscribe(listener: Partial<WakeupListener>): () => void {
-    const alive = (tell: () => void): void => {
+    const tellIfAlive = (tell: () => void): void => {
       if (!this.#isDead()) tell();
     };
     return this.#shared.subscribe({
-      taskChanged: (key) => alive(() => listener.taskChanged?.(key)),
-      workReady: (agent) => alive(() => listener.workReady?.(agent)),
-      cancelAsked: (key) => alive(() => listener.cancelAsked?.(key)),
-      deliveryReady: (agent) => alive(() => listener.deliveryReady?.(agent)),
+      taskChanged: (key) => tellIfAlive(() => listener.taskChanged?.(key)),
+      workReady: (agent) => tellIfAlive(() => listener.workReady?.(agent)),
+      cancelAsked: (key) => tellIfAlive(() => listener.cancelAsked?.(key)),
+      deliveryReady: (agent) => tellIfAlive(() => listener.deliveryReady?.(agent)),
     });
   }
 

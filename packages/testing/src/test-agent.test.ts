@@ -10,7 +10,7 @@ afterEach(async () => {
 });
 
 /** An agent that is closed after its test. */
-async function served(...[agent, options]: Parameters<typeof testAgent>) {
+async function serveAgent(...[agent, options]: Parameters<typeof testAgent>) {
   const tested = await testAgent(agent, options);
   closers.push(tested.close);
   return tested;
@@ -31,7 +31,7 @@ describe('runAgent', () => {
     const options = { name: 'Shouter', agent: (prompt: string) => prompt.toUpperCase() };
     const run = await runAgent(options, 'hello', { user: { id: 'user|ada' } });
     expect(run.text).toBe('HELLO');
-    const tested = await served(options);
+    const tested = await serveAgent(options);
     expect(tested.client.card.name).toBe('Shouter');
   });
 
@@ -93,7 +93,7 @@ describe('testAgent', () => {
       await clock.sleep(1_000);
       return 'done';
     };
-    const tested = await served(waits, { clock });
+    const tested = await serveAgent(waits, { clock });
     const events = tested.collect('go');
     await events.waitForState('TASK_STATE_WORKING');
     await tested.advance(999);
@@ -105,7 +105,7 @@ describe('testAgent', () => {
   });
 
   it('ends a turn at its deadline, when the clock says so', async () => {
-    const tested = await served(() => new Promise<string>(() => {}));
+    const tested = await serveAgent(() => new Promise<string>(() => {}));
     const events = tested.collect('go');
     await events.waitForState('TASK_STATE_WORKING');
     await tested.advance(3_600_000);
@@ -119,7 +119,7 @@ describe('testAgent', () => {
         await new Promise((resolve) => signal.addEventListener('abort', resolve));
       },
     };
-    const tested = await served(patient);
+    const tested = await serveAgent(patient);
     const events = tested.collect('go');
     await events.waitForState('TASK_STATE_WORKING');
     const id = events.byType('task')[0]?.task.id ?? '';
@@ -135,7 +135,7 @@ describe('testAgent', () => {
         await events.complete();
       },
     };
-    const tested = await served(asks);
+    const tested = await serveAgent(asks);
     const asked = await tested.send('book');
     assert(asked.task !== undefined);
     expect(asked.task.status.state).toBe('TASK_STATE_INPUT_REQUIRED');

@@ -143,10 +143,10 @@ export async function runAgent(
 /** Advances the clock to the end of each sleep until a promise settles. */
 export async function whileTimePasses<T>(clock: TestClock, promise: Promise<T>): Promise<T> {
   let isSettled = false;
-  const settled = () => {
+  const noteSettled = () => {
     isSettled = true;
   };
-  promise.then(settled, settled);
+  promise.then(noteSettled, noteSettled);
   await clock.settle();
   while (!isSettled) {
     const sleepMs = clock.nextSleepMs;
@@ -159,10 +159,10 @@ export async function whileTimePasses<T>(clock: TestClock, promise: Promise<T>):
 /** Advances the clock by the time that the engine gives turns that do not stop. */
 async function closeAdvancing(closing: Promise<void>, clock: TestClock): Promise<void> {
   let isClosed = false;
-  const done = () => {
+  const noteClosed = () => {
     isClosed = true;
   };
-  closing.then(done, done);
+  closing.then(noteClosed, noteClosed);
   for (let round = 0; !isClosed && round < 60; round += 1) await clock.advance(round === 0 ? 0 : 1_000);
   return closing;
 }

@@ -43,7 +43,7 @@ export function checkPush({ arrivals, queues, calls }: History, logOf: LogOf): V
   return [
     ...found,
     ...Array.from(byQueue.values()).flatMap(outOfOrder),
-    ...arrivals.flatMap((arrival) => changed(arrival, logOf(agents.get(arrival.taskId) ?? '', arrival.taskId))),
+    ...arrivals.flatMap((arrival) => findChanges(arrival, logOf(agents.get(arrival.taskId) ?? '', arrival.taskId))),
   ];
 }
 
@@ -64,7 +64,7 @@ function outOfOrder(arrivals: readonly Arrival[]): Violation[] {
   return found;
 }
 
-function changed({ taskId, configId, seq, body }: Arrival, log: FoldedLog | undefined): Violation[] {
+function findChanges({ taskId, configId, seq, body }: Arrival, log: FoldedLog | undefined): Violation[] {
   // The task or the configuration was deleted meanwhile.
   if (log === undefined) return [];
   const record = log.record(seq);

@@ -35,7 +35,7 @@ export function checkRuns({ runs, replicas, restAt }: History, logs: readonly Fo
     ...replicas.flatMap(crashes),
     ...logs.flatMap((log) => publishedOrder(log, ids)),
     ...runs.flatMap((run) => leftRunning(run, lives.get(run.process), restAt)),
-    ...runs.flatMap((run) => confirmed(run, logOf(run.agent, run.taskId))),
+    ...runs.flatMap((run) => checkConfirmed(run, logOf(run.agent, run.taskId))),
     ...Array.from(turns.values()).flatMap((ofTurn) => [
       ...oldEpochs(ofTurn, logOf),
       ...repeats(ofTurn),
@@ -78,7 +78,7 @@ function leftRunning(run: AgentRun, life: ReplicaLife | undefined, restAt: numbe
   return [{ rule: 'run is left', taskId: run.taskId, evidence: `run ${run.id} goes on, no task is at work` }];
 }
 
-function confirmed({ id, taskId, flushed }: AgentRun, log: FoldedLog | undefined): Violation[] {
+function checkConfirmed({ id, taskId, flushed }: AgentRun, log: FoldedLog | undefined): Violation[] {
   const stored = (log?.records ?? []).filter((record) => log?.tagOf(record)?.run === id).length;
   if (stored >= flushed) return [];
   const evidence = `the storage had confirmed ${flushed} events to run ${id}, the log has ${stored}`;

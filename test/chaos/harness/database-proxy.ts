@@ -11,7 +11,7 @@ export class DatabaseProxy implements AsyncDisposable {
   readonly #forwards = new Set<() => void>();
   #isCut = false;
   #isHeld = false;
-  #wanted: { readonly pattern: RegExp; readonly lost: () => void } | undefined;
+  #wanted: { readonly pattern: RegExp; readonly onLost: () => void } | undefined;
 
   private constructor(targetPort: number) {
     this.#server = createServer((client) => this.#connect(client, targetPort));
@@ -58,11 +58,11 @@ export class DatabaseProxy implements AsyncDisposable {
         this.#wanted = undefined;
         resolve(false);
       }, limitMs);
-      const lost = () => {
+      const onLost = () => {
         clearTimeout(timer);
         resolve(true);
       };
-      this.#wanted = { pattern, lost };
+      this.#wanted = { pattern, onLost };
     });
   }
 
@@ -100,7 +100,7 @@ export class DatabaseProxy implements AsyncDisposable {
     });
     client.on('data', (chunk: Buffer) => {
       if (this.#wanted?.pattern.test(chunk.toString('latin1'))) {
-        lost = this.#wanted.lost;
+        lost = this.#wanted.onLost;
         this.#wanted = undefined;
       }
       if (this.#isHeld) held.push(chunk);

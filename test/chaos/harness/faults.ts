@@ -17,14 +17,14 @@ export interface FaultWorld {
 /** A fault. It is repaired when its promise resolves. */
 export type Fault = (world: FaultWorld) => Promise<void>;
 
-const killed: Fault = async ({ cluster, random }) => {
+const killReplica: Fault = async ({ cluster, random }) => {
   const replica = cluster.pick();
   await replica.kill();
   await pause(random.below(2 * LEASE_MS));
   await replica.start();
 };
 
-const frozen: Fault = async ({ cluster, random }) => {
+const freezeReplica: Fault = async ({ cluster, random }) => {
   const replica = cluster.pick();
   replica.freeze();
   await pause(LEASE_MS + 500 + random.below(LEASE_MS));
@@ -45,7 +45,7 @@ const cutFromAll: Fault = async ({ cluster, random }) => {
 };
 
 /** Delays requests until other replicas have taken over the turns. */
-const delayed: Fault = async ({ cluster, random }) => {
+const delayDatabase: Fault = async ({ cluster, random }) => {
   const { proxy } = cluster.pick();
   proxy?.hold();
   await pause(LEASE_MS + random.below(LEASE_MS));
@@ -93,35 +93,35 @@ const databaseFull: Fault = async ({ cluster: { database }, random }) => {
 
 const clockShifted: Fault = async ({ cluster, random }) => {
   const replica = cluster.pick();
-  await stopped(replica);
+  await stopReplica(replica);
   await replica.start((random.oneIn(2) ? 1 : -1) * (1 + random.below(10)) * MINUTE_MS);
 };
 
-const rolled: Fault = async ({ cluster }) => {
+const rollReplicas: Fault = async ({ cluster }) => {
   for (const replica of cluster.replicas) {
-    await stopped(replica);
+    await stopReplica(replica);
     await replica.start();
   }
 };
 
-async function stopped(replica: Replica): Promise<void> {
+async function stopReplica(replica: Replica): Promise<void> {
   // Some balancers detect the stop of a replica at once, others do not.
   replica.isUp = replica.index % 2 === 0;
   await replica.stop();
 }
 
 const ALWAYS: Readonly<Record<string, Fault>> = {
-  'replica killed': killed,
-  'replica frozen past its lease': frozen,
+  'replica killed': killReplica,
+  'replica frozen past its lease': freezeReplica,
   'clock of a replica shifted': clockShifted,
   'cancel behind a claim': canceledBehindClaim,
-  'rolling restart': rolled,
+  'rolling restart': rollReplicas,
 };
 
 const OVER_TCP: Readonly<Record<string, Fault>> = {
   'connection to the database cut': cut,
   'all connections to the database cut': cutFromAll,
-  'requests to the database delayed past the lease': delayed,
+  'requests to the database delayed past the lease': delayDatabase,
   'database killed': databaseKilled,
   'database frozen': databaseFrozen,
 };

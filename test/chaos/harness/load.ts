@@ -255,13 +255,13 @@ export class Load {
     const agent = '/steady';
     const taskId = await this.#started({ agent, text: this.#chunks() });
     if (taskId === undefined) return;
-    const resumed = async () => {
+    const resumeStream = async () => {
       const first = await this.#subscribe(agent, taskId, { leaveAfter: 1 + this.#random.below(4) });
       const last = first.shown.at(-1);
       if (first.outcome !== 'left' || last === undefined || !('seq' in last)) return;
       await this.#subscribe(agent, taskId, { after: last.seq });
     };
-    await Promise.all([this.#subscribe(agent, taskId), resumed(), resumed()]);
+    await Promise.all([this.#subscribe(agent, taskId), resumeStream(), resumeStream()]);
     await this.#subscribe(agent, taskId, { after: 0 });
   }
 
@@ -341,7 +341,7 @@ export class Load {
     await this.#unary(
       { operation: 'list', agent },
       (client, options) => client.listTasks({ pageSize: 20 }, options),
-      ({ tasks }, call) => call.listed(tasks),
+      ({ tasks }, call) => call.recordList(tasks),
     );
   }
 

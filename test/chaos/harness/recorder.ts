@@ -60,7 +60,7 @@ export class RecordedCall implements ClientCall {
     this.shown.push({ kind: 'task', at: monotonic(), taskId: task.id, task });
   }
 
-  listed(tasks: readonly Task[]): void {
+  recordList(tasks: readonly Task[]): void {
     const at = monotonic();
     for (const task of tasks) this.shown.push({ kind: 'listed', at, taskId: task.id, task });
   }

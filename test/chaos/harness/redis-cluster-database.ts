@@ -19,14 +19,14 @@ export async function redisClusterDatabase(): Promise<ChaosDatabase> {
     const nodes = (await cluster.nodes()).filter((node) => node.isPrimary === isPrimary);
     return random.pick(nodes.sort((one, other) => one.server.port - other.server.port));
   };
-  const killed = (isPrimary: boolean) => async (random: Random) => {
+  const killServer = (isPrimary: boolean) => async (random: Random) => {
     const { server } = await pick(random, isPrimary);
     await server.kill();
     await pause(random.below(AWAY_MS));
     await server.startAgain();
     await cluster.isWhole();
   };
-  const frozen = (isPrimary: boolean) => async (random: Random) => {
+  const freezeServer = (isPrimary: boolean) => async (random: Random) => {
     const { server } = await pick(random, isPrimary);
     server.freeze();
     await pause(500 + random.below(AWAY_MS));
@@ -38,10 +38,10 @@ export async function redisClusterDatabase(): Promise<ChaosDatabase> {
     url: cluster.url,
     urlThrough: () => cluster.url,
     faults: {
-      'primary of the cluster killed': killed(true),
-      'primary of the cluster frozen': frozen(true),
-      'replica server of the cluster killed': killed(false),
-      'replica server of the cluster frozen': frozen(false),
+      'primary of the cluster killed': killServer(true),
+      'primary of the cluster frozen': freezeServer(true),
+      'replica server of the cluster killed': killServer(false),
+      'replica server of the cluster frozen': freezeServer(false),
       'orderly failover of a primary': async (random) => {
         await cluster.failOver(await pick(random, false));
         await cluster.isWhole();

@@ -65,21 +65,21 @@ export async function runChaos(run: ChaosRun): Promise<History> {
   tell(`faults took ${((monotonic() - began) / 1000).toFixed(0)} s`);
   await loading;
   // A file belongs to the process of its replica until that ends.
-  await using watched = isFile ? undefined : await opened(database.url);
+  await using watched = isFile ? undefined : await openDatabase(database.url);
   await atRest(load, async () => {
     const pending = watched === undefined ? [] : await readQueues(watched.storage, 'pending');
     return `${hook.arrivals.length} ${pending.length === 0}`;
   });
   const restAt = monotonic();
   for (const replica of cluster.replicas) await replica.stop();
-  await using read = await opened(database.url);
+  await using read = await openDatabase(database.url);
   const { storage } = read;
   const [logs, queues] = [await readLogs(storage), await readQueues(storage)];
   const journals = await readJournals(folder, cluster.lives);
   return { logs, queues, ...journals, calls: recorder.calls, arrivals: hook.arrivals, restAt };
 }
 
-async function opened(url: string): Promise<{ readonly storage: TaskStorage } & AsyncDisposable> {
+async function openDatabase(url: string): Promise<{ readonly storage: TaskStorage } & AsyncDisposable> {
   const storage = await openStorage(url);
   return { storage, [Symbol.asyncDispose]: () => storage.close() };
 }

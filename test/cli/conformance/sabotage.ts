@@ -41,8 +41,8 @@ export function requests(which: Which, change: Change): Sabotage {
 
 /** Answers some calls with an internal error instead of a refusal with this reason. */
 export function breaksOver(which: Which, reason = ''): Sabotage {
-  const spoiled = (said: Said) => (JSON.stringify(said.error ?? '').includes(reason) ? BROKEN : said);
-  return { tampersWith: which, answer: (_, said) => spoiled(said), events: () => (said) => [spoiled(said)] };
+  const spoil = (said: Said) => (JSON.stringify(said.error ?? '').includes(reason) ? BROKEN : said);
+  return { tampersWith: which, answer: (_, said) => spoil(said), events: () => (said) => [spoil(said)] };
 }
 
 /** Changes each event of some streams into any number of events. */

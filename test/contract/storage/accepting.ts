@@ -3,15 +3,15 @@ import type { Acceptance } from '../../../packages/parley/src/store/task-storage
 import {
   ALICE,
   acceptance,
-  accepted,
-  claimed,
+  acceptedOf,
   claimsOf,
   ELSEWHERE,
   LEASE,
   newTask,
   only,
-  said,
   TaskPlay,
+  takeClaim,
+  userMessage,
 } from './task-play.js';
 import { type OpenStorage, useStorage } from './tested-storage.js';
 
@@ -22,8 +22,8 @@ export function acceptingContract(open: OpenStorage): void {
 
     it('with a new task stores it as record 1, from outside of any turn', async () => {
       const { storage, clock } = tested;
-      const create = newTask(tested, 't1', { history: [said('m1')], metadata: { a: 1 } });
-      expect(await storage.accept(acceptance(said('m1'), create))).toEqual({
+      const create = newTask(tested, 't1', { history: [userMessage('m1')], metadata: { a: 1 } });
+      expect(await storage.accept(acceptance(userMessage('m1'), create))).toEqual({
         kind: 'accepted',
         taskId: 't1',
         turn: 1,
@@ -44,14 +44,14 @@ export function acceptingContract(open: OpenStorage): void {
     });
 
     it('claims its turn in the same commit', async () => {
-      const create = newTask(tested, 't1', { history: [said('m1')] });
+      const create = newTask(tested, 't1', { history: [userMessage('m1')] });
       const caller = {
         user: { name: 'Alice', scopes: ['read'] },
         extensions: ['x:y'],
         version: '0.3',
         requestMetadata: { a: [1] },
       };
-      const outcome = await tested.storage.accept(acceptance(said('m1'), create, { claim: LEASE, caller }));
+      const outcome = await tested.storage.accept(acceptance(userMessage('m1'), create, { claim: LEASE, caller }));
       expect(outcome).toEqual({
         kind: 'accepted',
         taskId: 't1',
@@ -65,7 +65,7 @@ export function acceptingContract(open: OpenStorage): void {
           turn: 1,
           attempt: 1,
           handOvers: 0,
-          message: said('m1'),
+          message: userMessage('m1'),
           caller,
           began: false,
         },
@@ -76,8 +76,8 @@ export function acceptingContract(open: OpenStorage): void {
     it('for an existing task adds an execution and changes nothing else', async () => {
       const { storage } = tested;
       const create = newTask(tested, 't1');
-      await storage.accept(acceptance(said('m1'), create));
-      expect(await storage.accept(acceptance(said('m2'), 't1'))).toEqual({
+      await storage.accept(acceptance(userMessage('m1'), create));
+      expect(await storage.accept(acceptance(userMessage('m2'), 't1'))).toEqual({
         kind: 'accepted',
         taskId: 't1',
         turn: 2,
@@ -91,16 +91,25 @@ export function acceptingContract(open: OpenStorage): void {
       const play = await TaskPlay.begin(tested, 't1');
       await play.write(['TASK_STATE_WORKING', play.chunk('one', false)]);
       await play.write(['TASK_STATE_INPUT_REQUIRED'], { endsTurn: 1 });
-      const claim = claimed(await storage.accept(acceptance(said('m2'), 't1', { claim: LEASE })));
-      expect(claim).toMatchObject({ task: play.task, seq: 4, epoch: 2, turn: 2, attempt: 1, message: said('m2') });
+      const claim = takeClaim(await storage.accept(acceptance(userMessage('m2'), 't1', { claim: LEASE })));
+      expect(claim).toMatchObject({
+        task: play.task,
+        seq: 4,
+        epoch: 2,
+        turn: 2,
+        attempt: 1,
+        message: userMessage('m2'),
+      });
       expect(claim).not.toHaveProperty('checkpoint');
       expect(claim).not.toHaveProperty('cancel');
     });
 
     it.each(['runs', 'waits'])('does not claim while another turn of the task %s', async (how) => {
       const { storage } = tested;
-      await storage.accept(acceptance(said('m1'), newTask(tested, 't1'), how === 'runs' ? { claim: LEASE } : {}));
-      const outcome = await storage.accept(acceptance(said('m2'), 't1', { claim: LEASE }));
+      await storage.accept(
+        acceptance(userMessage('m1'), newTask(tested, 't1'), how === 'runs' ? { claim: LEASE } : {}),
+      );
+      const outcome = await storage.accept(acceptance(userMessage('m2'), 't1', { claim: LEASE }));
       expect(outcome).toEqual({
         kind: 'accepted',
         taskId: 't1',
@@ -113,7 +122,7 @@ export function acceptingContract(open: OpenStorage): void {
       const { storage, clock } = tested;
       await TaskPlay.begin(tested, 't1');
       clock.pass(LEASE.leaseMs + 1);
-      const outcome = await storage.accept(acceptance(said('m2'), 't1', { claim: LEASE }));
+      const outcome = await storage.accept(acceptance(userMessage('m2'), 't1', { claim: LEASE }));
       expect(outcome).toEqual({
         kind: 'accepted',
         taskId: 't1',
@@ -125,7 +134,7 @@ export function acceptingContract(open: OpenStorage): void {
     it('lets so many messages wait beside the running one, and no more', async () => {
       const { storage } = tested;
       await TaskPlay.begin(tested, 't1');
-      const send = (id: string) => storage.accept(acceptance(said(id), 't1', { waitingLimit: 2 }));
+      const send = (id: string) => storage.accept(acceptance(userMessage(id), 't1', { waitingLimit: 2 }));
       expect([await send('m2'), await send('m3'), await send('m4')].map(({ kind }) => kind)).toEqual([
         'accepted',
         'accepted',
@@ -139,58 +148,58 @@ export function acceptingContract(open: OpenStorage): void {
       const { storage } = tested;
       const ended = await TaskPlay.begin(tested, 'ended');
       await ended.write(['TASK_STATE_REJECTED'], { endsTurn: 1 });
-      await storage.accept(acceptance(said('m1'), newTask(tested, 't1', { contextId: 'c1' })));
+      await storage.accept(acceptance(userMessage('m1'), newTask(tested, 't1', { contextId: 'c1' })));
       const send = (task: Acceptance['task'], scope = ALICE) =>
-        storage.accept({ ...acceptance(said('x'), 't1', { scope, idempotency: key }), task });
+        storage.accept({ ...acceptance(userMessage('x'), 't1', { scope, idempotency: key }), task });
       const key = { key: 'k', digest: 'd', ttlMs: 1_000_000 };
       expect(await send({ id: 'unknown' })).toEqual({ kind: 'not-found' });
       expect(await send({ id: 't1' }, { ...ALICE, owner: 'bob' })).toEqual({ kind: 'not-found' });
       expect(await send({ id: 'ended' })).toEqual({ kind: 'terminal', state: 'TASK_STATE_REJECTED' });
       expect(await send({ id: 't1', contextId: 'c2' })).toEqual({ kind: 'other-context' });
       expect(await storage.keys.recall(ALICE, 'k')).toBeUndefined();
-      expect(accepted(await send({ id: 't1', contextId: 'c1' })).turn).toBe(2);
+      expect(acceptedOf(await send({ id: 't1', contextId: 'c1' })).turn).toBe(2);
     });
 
     it('keeps the push configuration that comes with it (Spec §3.1.7)', async () => {
       const { storage } = tested;
       const config = { id: 'p1', url: 'https://example.com/hook', token: 's' };
-      await storage.accept(acceptance(said('m1'), newTask(tested, 't1'), { pushConfig: config }));
+      await storage.accept(acceptance(userMessage('m1'), newTask(tested, 't1'), { pushConfig: config }));
       expect(await storage.push.config(ALICE, 't1', 'p1')).toEqual({ ...config, taskId: 't1' });
       const { id: _, ...nameless } = config;
-      await storage.accept(acceptance(said('m2'), 't1', { pushConfig: nameless }));
+      await storage.accept(acceptance(userMessage('m2'), 't1', { pushConfig: nameless }));
       expect(await storage.push.config(ALICE, 't1', 't1')).toEqual({ ...config, id: 't1', taskId: 't1' });
     });
 
     it('rejects a new task under an id that its scope has taken', async () => {
       const { storage } = tested;
-      await storage.accept(acceptance(said('m1'), newTask(tested, 't1')));
-      const again = storage.accept(acceptance(said('m2'), newTask(tested, 't1')));
+      await storage.accept(acceptance(userMessage('m1'), newTask(tested, 't1')));
+      const again = storage.accept(acceptance(userMessage('m2'), newTask(tested, 't1')));
       await expect(again).rejects.toMatchObject({ name: 'StorageError' });
       for (const scope of [
         { ...ALICE, owner: 'bob' },
         { ...ALICE, agent: 'other' },
       ]) {
-        const sameId = await storage.accept(acceptance(said('m3'), newTask(tested, 't1'), { scope }));
+        const sameId = await storage.accept(acceptance(userMessage('m3'), newTask(tested, 't1'), { scope }));
         expect(sameId.kind).toBe('accepted');
       }
     });
 
     it('asked again after a lost answer is answered as the first time', async () => {
       const { storage } = tested;
-      const fresh = acceptance(said('m1'), newTask(tested, 't1'), { claim: LEASE });
+      const fresh = acceptance(userMessage('m1'), newTask(tested, 't1'), { claim: LEASE });
       const first = await storage.accept(fresh);
       expect(await storage.accept({ ...fresh, again: true })).toEqual(first);
-      const waiting = acceptance(said('m2'), 't1', { claim: LEASE });
+      const waiting = acceptance(userMessage('m2'), 't1', { claim: LEASE });
       const second = await storage.accept(waiting);
       expect(second).toEqual({ kind: 'accepted', taskId: 't1', turn: 2, seq: 1 });
       expect(await storage.accept({ ...waiting, again: true })).toEqual(second);
-      expect(await storage.accept({ ...waiting, message: said('m3'), again: true })).toMatchObject({ turn: 3 });
+      expect(await storage.accept({ ...waiting, message: userMessage('m3'), again: true })).toMatchObject({ turn: 3 });
     });
 
     it('asked again brings no claim once its turn has written, or is held by another node', async () => {
       const { storage, clock } = tested;
-      const fresh = acceptance(said('first of t1'), newTask(tested, 't1'), { claim: LEASE });
-      const play = new TaskPlay(tested, claimed(await storage.accept(fresh)));
+      const fresh = acceptance(userMessage('first of t1'), newTask(tested, 't1'), { claim: LEASE });
+      const play = new TaskPlay(tested, takeClaim(await storage.accept(fresh)));
       const again = { ...fresh, again: true };
       expect(await storage.accept({ ...again, claim: ELSEWHERE })).not.toHaveProperty('claim');
       await play.write(['TASK_STATE_WORKING']);
@@ -203,29 +212,31 @@ export function acceptingContract(open: OpenStorage): void {
 
   describe('an idempotency key', () => {
     const tested = useStorage(open);
-    const keyed = (ttlMs: number, digest = 'd') => ({ idempotency: { key: 'k', digest, ttlMs }, claim: LEASE });
+    const withKey = (ttlMs: number, digest = 'd') => ({ idempotency: { key: 'k', digest, ttlMs }, claim: LEASE });
 
     it('known already gives the first outcome, and nothing is written', async () => {
       const { storage } = tested;
-      const more = (digest: string) => keyed(1_000, digest);
-      await storage.accept(acceptance(said('m1', 'first'), newTask(tested, 't1'), more('first')));
-      const again = await storage.accept(acceptance(said('m1', 'second'), newTask(tested, 't2'), more('second')));
+      const more = (digest: string) => withKey(1_000, digest);
+      await storage.accept(acceptance(userMessage('m1', 'first'), newTask(tested, 't1'), more('first')));
+      const again = await storage.accept(
+        acceptance(userMessage('m1', 'second'), newTask(tested, 't2'), more('second')),
+      );
       expect(again).toEqual({ kind: 'repeated', first: { digest: 'first', outcome: { taskId: 't1', turn: 1 } } });
       expect(await storage.task(ALICE, 't2')).toBeUndefined();
     });
 
     it('answers before anything else is looked at', async () => {
       const { storage } = tested;
-      const play = await TaskPlay.begin(tested, 't1', keyed(1_000));
+      const play = await TaskPlay.begin(tested, 't1', withKey(1_000));
       await play.write(['TASK_STATE_COMPLETED'], { endsTurn: 1 });
-      const again = await storage.accept(acceptance(said('first of t1'), 't1', keyed(1_000)));
+      const again = await storage.accept(acceptance(userMessage('first of t1'), 't1', withKey(1_000)));
       expect(again).toMatchObject({ kind: 'repeated', first: { outcome: { taskId: 't1', turn: 1 } } });
     });
 
     it('names the turn it started', async () => {
       const { storage } = tested;
-      await storage.accept(acceptance(said('m1'), newTask(tested, 't1')));
-      await storage.accept(acceptance(said('m2'), 't1', keyed(1_000)));
+      await storage.accept(acceptance(userMessage('m1'), newTask(tested, 't1')));
+      await storage.accept(acceptance(userMessage('m2'), 't1', withKey(1_000)));
       expect(await storage.keys.recall(ALICE, 'k')).toEqual({
         digest: 'd',
         outcome: { taskId: 't1', turn: 2 },
@@ -234,12 +245,12 @@ export function acceptingContract(open: OpenStorage): void {
 
     it('is forgotten when its time is over', async () => {
       const { storage, clock } = tested;
-      await storage.accept(acceptance(said('m1'), newTask(tested, 't1'), keyed(1_000)));
+      await storage.accept(acceptance(userMessage('m1'), newTask(tested, 't1'), withKey(1_000)));
       clock.pass(999);
       expect(await storage.keys.recall(ALICE, 'k')).toBeDefined();
       clock.pass(1);
       expect(await storage.keys.recall(ALICE, 'k')).toBeUndefined();
-      const again = await storage.accept(acceptance(said('m1'), newTask(tested, 't2'), keyed(1_000)));
+      const again = await storage.accept(acceptance(userMessage('m1'), newTask(tested, 't2'), withKey(1_000)));
       expect(again).toMatchObject({ kind: 'accepted', taskId: 't2' });
       expect(await storage.keys.recall(ALICE, 'k')).toMatchObject({ outcome: { taskId: 't2' } });
     });
@@ -247,27 +258,27 @@ export function acceptingContract(open: OpenStorage): void {
     it('is forgotten with its task', async () => {
       const { storage } = tested;
       await storage.accept(
-        acceptance(said('m1'), newTask(tested, 't1'), {
+        acceptance(userMessage('m1'), newTask(tested, 't1'), {
           idempotency: { key: 'k', digest: 'd', ttlMs: 1_000 },
         }),
       );
       await storage.delete(ALICE, 't1');
       expect(await storage.keys.recall(ALICE, 'k')).toBeUndefined();
-      const again = await storage.accept(acceptance(said('m1'), newTask(tested, 't2'), keyed(1_000)));
+      const again = await storage.accept(acceptance(userMessage('m1'), newTask(tested, 't2'), withKey(1_000)));
       expect(again).toMatchObject({ kind: 'accepted', taskId: 't2' });
     });
 
     it('keeps direct replies too; the first outcome wins and is the answer to later ones', async () => {
       const { storage, clock } = tested;
       const key = { key: 'k', digest: 'd', ttlMs: 1_000 };
-      const entry = (id: string) => ({ digest: 'd', outcome: { reply: said(id) } });
-      expect(await storage.keys.remember(ALICE, key, said('r1'))).toEqual(entry('r1'));
-      expect(await storage.keys.remember(ALICE, key, said('r2'))).toEqual(entry('r1'));
+      const entry = (id: string) => ({ digest: 'd', outcome: { reply: userMessage(id) } });
+      expect(await storage.keys.remember(ALICE, key, userMessage('r1'))).toEqual(entry('r1'));
+      expect(await storage.keys.remember(ALICE, key, userMessage('r2'))).toEqual(entry('r1'));
       expect(await storage.keys.recall(ALICE, 'k')).toEqual(entry('r1'));
-      const again = await storage.accept(acceptance(said('m1'), newTask(tested, 't1'), { idempotency: key }));
+      const again = await storage.accept(acceptance(userMessage('m1'), newTask(tested, 't1'), { idempotency: key }));
       expect(again).toEqual({ kind: 'repeated', first: entry('r1') });
       clock.pass(1_000);
-      expect(await storage.keys.remember(ALICE, key, said('r3'))).toEqual(entry('r3'));
+      expect(await storage.keys.remember(ALICE, key, userMessage('r3'))).toEqual(entry('r3'));
     });
 
     it('can be reserved by one node at a time, until its outcome is known', async () => {
@@ -277,7 +288,7 @@ export function acceptingContract(open: OpenStorage): void {
       expect(await storage.keys.reserve(ALICE, key, ELSEWHERE)).toEqual({ kind: 'taken', digest: 'd' });
       expect(await storage.keys.reserve({ ...ALICE, owner: 'bob' }, key, ELSEWHERE)).toEqual({ kind: 'reserved' });
       expect(await storage.keys.recall(ALICE, 'k')).toBeUndefined();
-      const first = await storage.keys.remember(ALICE, key, said('r'));
+      const first = await storage.keys.remember(ALICE, key, userMessage('r'));
       expect(await storage.keys.reserve(ALICE, key, ELSEWHERE)).toEqual({ kind: 'known', first });
       expect(await storage.keys.reserve(ALICE, key, LEASE)).toEqual({ kind: 'known', first });
     });
@@ -303,7 +314,7 @@ export function acceptingContract(open: OpenStorage): void {
       const key = { key: 'k', digest: 'd', ttlMs: 100_000 };
       await storage.keys.reserve(ALICE, key, LEASE);
       const send = (claim: typeof LEASE) =>
-        storage.accept(acceptance(said('m1'), newTask(tested, 't1'), { idempotency: key, claim }));
+        storage.accept(acceptance(userMessage('m1'), newTask(tested, 't1'), { idempotency: key, claim }));
       expect(await send(ELSEWHERE)).toEqual({ kind: 'reserved' });
       expect(await send(LEASE)).toMatchObject({ kind: 'accepted' });
       expect(await send(LEASE)).toMatchObject({ kind: 'repeated', first: { outcome: { taskId: 't1', turn: 1 } } });
@@ -311,7 +322,7 @@ export function acceptingContract(open: OpenStorage): void {
 
     it('goes when newer ones need its room', async () => {
       const { storage } = tested;
-      const reply = { ...said('r'), parts: [{ text: 'x'.repeat(8 * 1_048_576) }] };
+      const reply = { ...userMessage('r'), parts: [{ text: 'x'.repeat(8 * 1_048_576) }] };
       for (let at = 0; at < 9; at += 1) {
         await storage.keys.remember(ALICE, { key: `k${at}`, digest: 'd', ttlMs: 1_000 + at }, reply);
       }
@@ -326,10 +337,10 @@ export function acceptingContract(open: OpenStorage): void {
       const scopes = [ALICE, { ...ALICE, owner: null }, { ...ALICE, owner: '' }, { ...ALICE, tenant: 'x' }];
       for (const [index, scope] of scopes.entries()) {
         expect(await storage.keys.recall(scope, 'k')).toBeUndefined();
-        await storage.keys.remember(scope, key, said(`r${index}`));
+        await storage.keys.remember(scope, key, userMessage(`r${index}`));
       }
       for (const [index, scope] of scopes.entries()) {
-        expect(await storage.keys.recall(scope, 'k')).toMatchObject({ outcome: { reply: said(`r${index}`) } });
+        expect(await storage.keys.recall(scope, 'k')).toMatchObject({ outcome: { reply: userMessage(`r${index}`) } });
       }
     });
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LogRecord } from '../../../packages/parley/src/task/log-record.js';
-import { ALICE, acceptance, claimsOf, ELSEWHERE, LEASE, newTask, only, said, TaskPlay } from './task-play.js';
+import { ALICE, acceptance, claimsOf, ELSEWHERE, LEASE, newTask, only, TaskPlay, userMessage } from './task-play.js';
 import { type OpenStorage, useStorage } from './tested-storage.js';
 
 /** The contract of appends and of their permission. */
@@ -12,7 +12,7 @@ export function appendingContract(open: OpenStorage): void {
       const { storage, clock } = tested;
       const play = await TaskPlay.begin(tested, 't1');
       clock.pass(5);
-      const working = play.status('TASK_STATE_WORKING', { message: { ...said('w'), role: 'ROLE_AGENT' } });
+      const working = play.status('TASK_STATE_WORKING', { message: { ...userMessage('w'), role: 'ROLE_AGENT' } });
       expect(await play.write([{ event: working, extras: { metadata: { a: 1 } } }, play.chunk('x', false)])).toBe(0);
       const stored = await storage.task(ALICE, 't1');
       expect(stored).toMatchObject({ seq: 3, epoch: 1, running: true });
@@ -29,10 +29,10 @@ export function appendingContract(open: OpenStorage): void {
     it('keeps the messages that enter the history with a record', async () => {
       const { storage } = tested;
       const play = await TaskPlay.begin(tested, 't1');
-      await play.write([{ event: play.status('TASK_STATE_WORKING'), extras: { history: [said('m2')] } }]);
-      expect((await storage.task(ALICE, 't1'))?.task.history).toEqual([said('first of t1'), said('m2')]);
+      await play.write([{ event: play.status('TASK_STATE_WORKING'), extras: { history: [userMessage('m2')] } }]);
+      expect((await storage.task(ALICE, 't1'))?.task.history).toEqual([userMessage('first of t1'), userMessage('m2')]);
       const { records } = await storage.records(play.key, 1, 10_000);
-      expect(only(records).history).toEqual([said('m2')]);
+      expect(only(records).history).toEqual([userMessage('m2')]);
     });
 
     it('is refused after the sequence has moved, at once and later', async () => {
@@ -48,7 +48,7 @@ export function appendingContract(open: OpenStorage): void {
     it('is answered as before when a turn repeats its last one, and writes nothing twice', async () => {
       const { storage } = tested;
       const play = await TaskPlay.begin(tested, 't1');
-      await storage.accept(acceptance(said('next'), 't1'));
+      await storage.accept(acceptance(userMessage('next'), 't1'));
       const first = play.draft(['TASK_STATE_WORKING', play.chunk('x', false)]);
       for (const _ of [1, 2, 3]) expect(await storage.append(first)).toEqual({ kind: 'appended', waiting: 1 });
       expect(await storage.append({ ...first, authority: 'idle' })).toEqual({ kind: 'running' });
@@ -152,8 +152,8 @@ export function appendingContract(open: OpenStorage): void {
     it('can end the turn; the messages that wait are counted', async () => {
       const { storage } = tested;
       const play = await TaskPlay.begin(tested, 't1');
-      await storage.accept(acceptance(said('m2'), 't1'));
-      await storage.accept(acceptance(said('m3'), 't1'));
+      await storage.accept(acceptance(userMessage('m2'), 't1'));
+      await storage.accept(acceptance(userMessage('m3'), 't1'));
       expect(await play.write(['TASK_STATE_WORKING'])).toBe(2);
       expect(await play.write(['TASK_STATE_INPUT_REQUIRED'], { endsTurn: 1 })).toBe(2);
       expect(await storage.task(ALICE, 't1')).toMatchObject({ running: false });
@@ -169,7 +169,7 @@ export function appendingContract(open: OpenStorage): void {
     it('of a terminal record ends every turn, the waiting ones included', async () => {
       const { storage, clock } = tested;
       const play = await TaskPlay.begin(tested, 't1');
-      await storage.accept(acceptance(said('m2'), 't1'));
+      await storage.accept(acceptance(userMessage('m2'), 't1'));
       expect(await play.write(['TASK_STATE_COMPLETED'])).toBe(0);
       expect(await storage.task(ALICE, 't1')).toMatchObject({ running: false });
       clock.pass(LEASE.leaseMs * 2);

@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { ALICE, acceptance, claimsOf, ELSEWHERE, LEASE, newTask, only, said, TaskPlay } from './task-play.js';
+import { ALICE, acceptance, claimsOf, ELSEWHERE, LEASE, newTask, only, TaskPlay, userMessage } from './task-play.js';
 import { type OpenStorage, useStorage } from './tested-storage.js';
 
 /** The contract of cancel requests. */
 export function cancelingContract(open: OpenStorage): void {
   describe('a request to cancel', () => {
     const tested = useStorage(open);
-    const renewed = async (play: TaskPlay) => only(await tested.storage.renew({ ...LEASE, turns: [play.held] }));
+    const renewTurn = async (play: TaskPlay) => only(await tested.storage.renew({ ...LEASE, turns: [play.held] }));
 
     it('is kept with the running turn and told by its next heartbeats', async () => {
       const { storage } = tested;
       const play = await TaskPlay.begin(tested, 't1');
       await play.write(['TASK_STATE_WORKING']);
-      expect(await renewed(play)).toEqual({ held: true });
+      expect(await renewTurn(play)).toEqual({ held: true });
       expect(await storage.requestCancel(ALICE, 't1', { metadata: { reason: 'r' } })).toEqual({
         kind: 'requested',
         seq: 2,
@@ -20,7 +20,7 @@ export function cancelingContract(open: OpenStorage): void {
       });
       expect((await storage.task(ALICE, 't1'))?.task).toEqual(play.task);
       for (const _ of [1, 2])
-        expect(await renewed(play)).toEqual({ held: true, cancel: { metadata: { reason: 'r' } } });
+        expect(await renewTurn(play)).toEqual({ held: true, cancel: { metadata: { reason: 'r' } } });
     });
 
     it('is found by whoever takes the turn over', async () => {
@@ -46,12 +46,12 @@ export function cancelingContract(open: OpenStorage): void {
       await storage.requestCancel(ALICE, 't1', { metadata: { a: 1, b: 1 } });
       await storage.requestCancel(ALICE, 't1', {});
       await storage.requestCancel(ALICE, 't1', { metadata: { b: 2 } });
-      expect(await renewed(play)).toEqual({ held: true, cancel: { metadata: { a: 1, b: 2 } } });
+      expect(await renewTurn(play)).toEqual({ held: true, cancel: { metadata: { a: 1, b: 2 } } });
     });
 
     it('is not kept where no turn runs', async () => {
       const { storage } = tested;
-      await storage.accept(acceptance(said('m'), newTask(tested, 't1')));
+      await storage.accept(acceptance(userMessage('m'), newTask(tested, 't1')));
       expect(await storage.requestCancel(ALICE, 't1', {})).toMatchObject({
         kind: 'requested',
         seq: 1,
@@ -66,7 +66,7 @@ export function cancelingContract(open: OpenStorage): void {
       const play = await TaskPlay.begin(tested, 't1');
       await storage.requestCancel(ALICE, 't1', {});
       await play.write(['TASK_STATE_INPUT_REQUIRED'], { endsTurn: 1 });
-      const outcome = await storage.accept(acceptance(said('m2'), 't1', { claim: LEASE }));
+      const outcome = await storage.accept(acceptance(userMessage('m2'), 't1', { claim: LEASE }));
       expect(outcome).not.toHaveProperty('claim.cancel');
     });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { StorageError } from '../../../packages/parley/src/errors/storage-error.js';
 import { EVERY_CALL } from './every-call.js';
-import { ALICE, acceptance, claimed, claimsOf, LEASE, newTask, said, TaskPlay } from './task-play.js';
+import { ALICE, acceptance, claimsOf, LEASE, newTask, TaskPlay, takeClaim, userMessage } from './task-play.js';
 import { type OpenStorage, useStorage } from './tested-storage.js';
 
 /** The contract of health checks, and of a closed storage. */
@@ -15,11 +15,11 @@ export function checkingContract(open: OpenStorage): void {
       expect(await storage.check()).toEqual(work(0));
       const play = await TaskPlay.begin(tested, 'running');
       expect(await storage.check()).toEqual(work(0));
-      await storage.accept(acceptance(said('a'), 'running'));
-      await storage.accept(acceptance(said('b'), 'running'));
-      await storage.accept(acceptance(said('c'), newTask(tested, 'waits')));
+      await storage.accept(acceptance(userMessage('a'), 'running'));
+      await storage.accept(acceptance(userMessage('b'), 'running'));
+      await storage.accept(acceptance(userMessage('c'), newTask(tested, 'waits')));
       const scope = { ...ALICE, agent: 'other' };
-      await storage.accept(acceptance(said('d'), newTask(tested, 'waits too'), { scope }));
+      await storage.accept(acceptance(userMessage('d'), newTask(tested, 'waits too'), { scope }));
       expect(await storage.check()).toEqual(work(4, 0));
       await play.write(['TASK_STATE_COMPLETED'], { endsTurn: 1 });
       expect(await storage.check()).toEqual(work(2, 0));
@@ -31,12 +31,12 @@ export function checkingContract(open: OpenStorage): void {
       const { storage, clock } = tested;
       const play = await TaskPlay.begin(tested, 'running');
       // This message waits for the running turn of its task.
-      await storage.accept(acceptance(said('behind'), 'running'));
+      await storage.accept(acceptance(userMessage('behind'), 'running'));
       clock.pass(1_000);
-      await storage.accept(acceptance(said('first'), newTask(tested, 'first')));
+      await storage.accept(acceptance(userMessage('first'), newTask(tested, 'first')));
       clock.pass(2_000);
       const scope = { ...ALICE, agent: 'other' };
-      await storage.accept(acceptance(said('second'), newTask(tested, 'second'), { scope }));
+      await storage.accept(acceptance(userMessage('second'), newTask(tested, 'second'), { scope }));
       clock.pass(500);
       expect(await storage.check()).toEqual(work(3, 2_500));
       await play.write(['TASK_STATE_WORKING'], { endsTurn: 1 });
@@ -76,7 +76,9 @@ export function checkingContract(open: OpenStorage): void {
 
     it('changes nothing that anybody sees', async () => {
       const { storage, clock } = tested;
-      const claim = claimed(await storage.accept(acceptance(said('m'), newTask(tested, 't'), { claim: LEASE })));
+      const claim = takeClaim(
+        await storage.accept(acceptance(userMessage('m'), newTask(tested, 't'), { claim: LEASE })),
+      );
       const before = await storage.task(ALICE, 't');
       await Promise.all([storage.check(), storage.check(), storage.check()]);
       expect(await storage.task(ALICE, 't')).toEqual(before);

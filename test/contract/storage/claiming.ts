@@ -1,5 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { ALICE, acceptance, claimed, claimsOf, ELSEWHERE, LEASE, newTask, only, said, TaskPlay } from './task-play.js';
+import {
+  ALICE,
+  acceptance,
+  claimsOf,
+  ELSEWHERE,
+  LEASE,
+  newTask,
+  only,
+  TaskPlay,
+  takeClaim,
+  userMessage,
+} from './task-play.js';
 import { type OpenStorage, useStorage } from './tested-storage.js';
 
 /** The contract of claims, heartbeats, releases and takeovers of turns. */
@@ -18,7 +29,7 @@ export function claimingContract(open: OpenStorage): void {
     };
     const send = (id: string, task: string, agent = 'test') =>
       tested.storage.accept(
-        acceptance(said(id), task.startsWith('new ') ? newTask(tested, task.slice(4)) : task, {
+        acceptance(userMessage(id), task.startsWith('new ') ? newTask(tested, task.slice(4)) : task, {
           scope: { ...ALICE, agent },
         }),
       );
@@ -61,8 +72,8 @@ export function claimingContract(open: OpenStorage): void {
         version: '1.0',
       };
       const scope = { agent: 'test', tenant: 'x', owner: null };
-      await tested.storage.accept(acceptance(said('m1'), newTask(tested, 't1'), { caller, scope }));
-      expect(only(await claim())).toMatchObject({ scope, caller, message: said('m1') });
+      await tested.storage.accept(acceptance(userMessage('m1'), newTask(tested, 't1'), { caller, scope }));
+      expect(only(await claim())).toMatchObject({ scope, caller, message: userMessage('m1') });
     });
 
     it('looks at the agents asked for only', async () => {
@@ -101,7 +112,7 @@ export function claimingContract(open: OpenStorage): void {
         turn: 1,
         attempt: 2,
         handOvers: 0,
-        message: said('first of t1'),
+        message: userMessage('first of t1'),
         caller: { extensions: [], version: '1.0' },
         began: true,
         checkpoint: { step: [1, null] },
@@ -128,7 +139,7 @@ export function claimingContract(open: OpenStorage): void {
       const fourth = await began();
       expect(fourth).toMatchObject({ began: true, attempt: 4 });
       await fourth.play.write(['TASK_STATE_INPUT_REQUIRED'], { endsTurn: 1 });
-      const next = claimed(await storage.accept(acceptance(said('m2'), 't1', { claim: LEASE })));
+      const next = takeClaim(await storage.accept(acceptance(userMessage('m2'), 't1', { claim: LEASE })));
       expect(next).toMatchObject({ began: false, attempt: 1, turn: 2 });
     });
 
@@ -154,8 +165,8 @@ export function claimingContract(open: OpenStorage): void {
     it('says whether a limit of turns or bytes cut it short', async () => {
       const { storage } = tested;
       for (let at = 0; at < 4; at += 1) {
-        const history = [{ ...said('m'), parts: [{ text: 'x'.repeat(10_000) }] }];
-        await storage.accept(acceptance(said(`m${at}`), newTask(tested, `t${at}`, { history })));
+        const history = [{ ...userMessage('m'), parts: [{ text: 'x'.repeat(10_000) }] }];
+        await storage.accept(acceptance(userMessage(`m${at}`), newTask(tested, `t${at}`, { history })));
       }
       const request = { ...LEASE, agents: ['test'] };
       expect(await storage.claim({ ...request, limit: 0 })).toEqual({ claims: [], more: true });
@@ -226,7 +237,7 @@ export function claimingContract(open: OpenStorage): void {
     it('`done` removes the turn and tells how many wait', async () => {
       const { storage, clock } = tested;
       const play = await TaskPlay.begin(tested, 't1');
-      await storage.accept(acceptance(said('m2'), 't1'));
+      await storage.accept(acceptance(userMessage('m2'), 't1'));
       expect(await storage.release({ ...play.held, attempt: 1 }, 'done')).toEqual({ waiting: 1 });
       expect(await storage.task(ALICE, 't1')).toMatchObject({ running: false, epoch: 1 });
       clock.pass(LEASE.leaseMs);
@@ -236,7 +247,7 @@ export function claimingContract(open: OpenStorage): void {
     it('`again` leaves the turn to be claimed, before the ones behind it, by anyone', async () => {
       const { storage } = tested;
       const play = await TaskPlay.begin(tested, 't1');
-      await storage.accept(acceptance(said('m2'), 't1'));
+      await storage.accept(acceptance(userMessage('m2'), 't1'));
       await storage.saveCheckpoint(play.held, 'here');
       expect(await storage.release({ ...play.held, attempt: 1 }, 'again')).toEqual({ waiting: 2 });
       const again = only(await claimsOf(storage, { ...LEASE, agents: ['test'], limit: 9 }));
@@ -288,7 +299,7 @@ export function claimingContract(open: OpenStorage): void {
 
   describe('beginning', () => {
     const tested = useStorage(open);
-    const waits = () => tested.storage.accept(acceptance(said('m1'), newTask(tested, 't1')));
+    const waits = () => tested.storage.accept(acceptance(userMessage('m1'), newTask(tested, 't1')));
     const claimOf = async (lease: typeof LEASE) =>
       only(await claimsOf(tested.storage, { ...lease, agents: ['test'], limit: 1 }));
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ALICE, acceptance, claimed, LEASE, newTask, said, TaskPlay } from './task-play.js';
+import { ALICE, acceptance, LEASE, newTask, TaskPlay, takeClaim, userMessage } from './task-play.js';
 import { type OpenStorage, useStorage } from './tested-storage.js';
 
 /** The contract of concurrent calls, and of closing. */
@@ -14,9 +14,10 @@ export function commitsContract(open: OpenStorage): void {
       const append = play.write(['TASK_STATE_WORKING']);
       const outcomes = Promise.allSettled(
         Array.from({ length: 60 }, (_, at) => {
-          if (at % 3 === 0) return storage.accept(acceptance(said('m'), newTask(tested, `t${at}`), { claim: LEASE }));
-          if (at % 3 === 1) return storage.accept(acceptance(said('m'), 'unknown'));
-          return storage.accept(acceptance(said('m'), newTask(tested, 'taken')));
+          if (at % 3 === 0)
+            return storage.accept(acceptance(userMessage('m'), newTask(tested, `t${at}`), { claim: LEASE }));
+          if (at % 3 === 1) return storage.accept(acceptance(userMessage('m'), 'unknown'));
+          return storage.accept(acceptance(userMessage('m'), newTask(tested, 'taken')));
         }),
       );
       expect(await append).toBe(0);
@@ -36,7 +37,7 @@ export function commitsContract(open: OpenStorage): void {
       const { storage } = tested;
       const sizes: number[] = [];
       const leave = storage.watchCommits?.((calls) => sizes.push(calls));
-      const accept = (id: string) => storage.accept(acceptance(said('m'), newTask(tested, id)));
+      const accept = (id: string) => storage.accept(acceptance(userMessage('m'), newTask(tested, id)));
       await Promise.all(Array.from({ length: 30 }, (_, at) => accept(`t${at}`)));
       leave?.();
       await accept('unseen');
@@ -56,7 +57,7 @@ export function commitsContract(open: OpenStorage): void {
         storage.release({ ...play.held, attempt: 1 }, 'done'),
         storage.append({ ...second, after: 2, records: [] }),
         storage.delete(ALICE, 't1'),
-        storage.accept(acceptance(said('late'), 't1')),
+        storage.accept(acceptance(userMessage('late'), 't1')),
         storage.create(ALICE, newTask(tested, 't1')),
       ]);
       expect(results).toEqual([
@@ -83,9 +84,9 @@ export function commitsContract(open: OpenStorage): void {
       const { storage } = tested;
       const plays = await Promise.all(
         Array.from({ length: 40 }, async (_, at) => {
-          const create = newTask(tested, `t${at}`, { history: [said(`m${at}`)] });
-          const outcome = await storage.accept(acceptance(said(`m${at}`), create, { claim: LEASE }));
-          const play = new TaskPlay(tested, claimed(outcome));
+          const create = newTask(tested, `t${at}`, { history: [userMessage(`m${at}`)] });
+          const outcome = await storage.accept(acceptance(userMessage(`m${at}`), create, { claim: LEASE }));
+          const play = new TaskPlay(tested, takeClaim(outcome));
           await play.write(['TASK_STATE_WORKING']);
           for (let chunk = 0; chunk < 5; chunk += 1) await play.write([play.chunk(`${at}.${chunk}`, chunk > 0)]);
           await play.write(['TASK_STATE_COMPLETED'], { endsTurn: 1 });
@@ -126,7 +127,7 @@ export function commitsContract(open: OpenStorage): void {
       const page = { scope: ALICE, orderBy: 'status' as const, limit: 1, artifacts: false, history: false };
       const late = [
         storage.create(ALICE, newTask(tested, 'late')),
-        storage.accept(acceptance(said('m'), newTask(tested, 'late'))),
+        storage.accept(acceptance(userMessage('m'), newTask(tested, 'late'))),
         storage.task(ALICE, 't1'),
         storage.tasks(page),
         storage.records({ scope: ALICE, id: 't1' }, 0, 1),

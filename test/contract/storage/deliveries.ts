@@ -6,7 +6,7 @@ import type {
 } from '../../../packages/parley/src/store/push-storage.js';
 import { isLogSwept } from '../../../packages/parley/src/store/rules/decide-retention.js';
 import { sweepTimes } from '../../../packages/parley/src/store/rules/retention.js';
-import { ALICE, acceptance, ELSEWHERE, LEASE, newTask, only, said, TaskPlay } from './task-play.js';
+import { ALICE, acceptance, ELSEWHERE, LEASE, newTask, only, TaskPlay, userMessage } from './task-play.js';
 import { type OpenStorage, useStorage } from './tested-storage.js';
 
 const CONFIG = { id: 'hook', url: 'https://example.com/hook' };
@@ -25,12 +25,12 @@ export function deliveriesContract(open: OpenStorage): void {
     const queueOf = ({ key, configId }: DeliveryClaim) => ({ key, configId });
     const list = (): Promise<DeliveryPage> => tested.storage.push.queues({ agents: ['test'], limit: 10 });
     /** A running task with a configuration that its message brought. */
-    const pushed = (id: string, more = {}) => TaskPlay.begin(tested, id, { pushConfig: CONFIG, ...more });
+    const beginWithPush = (id: string, more = {}) => TaskPlay.begin(tested, id, { pushConfig: CONFIG, ...more });
     const settleAll = (queue: DeliveryClaim) =>
       tested.storage.push.settle(queue, { kind: 'delivered', through: queue.last, status: 200 });
 
     it('begin with the first record of a task whose message brings the configuration', async () => {
-      const play = await pushed('t1');
+      const play = await beginWithPush('t1');
       await play.write([play.chunk('a'), play.chunk('b')]);
       const claimed = await claimOne();
       expect(claimed).toMatchObject({
@@ -51,7 +51,7 @@ export function deliveriesContract(open: OpenStorage): void {
       const play = await TaskPlay.begin(tested, 't1');
       await play.write([play.chunk('a')]);
       await storage.push.putConfig(ALICE, { ...CONFIG, taskId: 't1' });
-      await storage.accept(acceptance(said('m'), 't1', { pushConfig: { ...CONFIG, id: 'second' } }));
+      await storage.accept(acceptance(userMessage('m'), 't1', { pushConfig: { ...CONFIG, id: 'second' } }));
       expect((await claim()).claims).toEqual([]);
       await play.write([play.chunk('b')]);
       const { claims } = await claim();
@@ -62,7 +62,7 @@ export function deliveriesContract(open: OpenStorage): void {
     it('come in the order in which they became due, one queue for each configuration', async () => {
       const { storage, clock } = tested;
       for (const id of ['a', 'b']) {
-        await pushed(id);
+        await beginWithPush(id);
         clock.pass(1);
       }
       await storage.push.putConfig(ALICE, { ...CONFIG, id: 'other', taskId: 'a' });
@@ -74,7 +74,7 @@ export function deliveriesContract(open: OpenStorage): void {
 
     it('are for one of two nodes, and for the other after the end of the lease', async () => {
       const { clock } = tested;
-      await pushed('t1');
+      await beginWithPush('t1');
       const first = await claimOne();
       expect(await names(ELSEWHERE)).toEqual([]);
       clock.pass(LEASE.leaseMs - 1);
@@ -89,7 +89,7 @@ export function deliveriesContract(open: OpenStorage): void {
 
     it('of a configuration that was deleted and added again do not belong to the earlier holder', async () => {
       const { storage, clock } = tested;
-      const play = await pushed('t1');
+      const play = await beginWithPush('t1');
       const earlier = await claimOne();
       await storage.push.deleteConfig(ALICE, 't1', 'hook');
       clock.pass(1);
@@ -102,7 +102,7 @@ export function deliveriesContract(open: OpenStorage): void {
     });
 
     it('are settled after the end of the lease as long as no other node has claimed them', async () => {
-      await pushed('t1');
+      await beginWithPush('t1');
       const claimed = await claimOne();
       tested.clock.pass(LEASE.leaseMs * 2);
       expect(await settleAll(claimed)).toBe(true);
@@ -113,7 +113,7 @@ export function deliveriesContract(open: OpenStorage): void {
       const { storage } = tested;
       const text = 'x'.repeat(1_000);
       for (const id of ['a', 'b', 'c']) {
-        const play = await pushed(id);
+        const play = await beginWithPush(id);
         await play.write([play.chunk(text), play.chunk(text)]);
       }
       expect(await claim({ agents: ['other'] })).toEqual({ claims: [], more: false });
@@ -130,7 +130,7 @@ export function deliveriesContract(open: OpenStorage): void {
 
     it('go on with the records behind the settled ones', async () => {
       const { storage } = tested;
-      const play = await pushed('t1');
+      const play = await beginWithPush('t1');
       await play.write([play.chunk('a')]);
       const claimed = await claimOne();
       await play.write([play.chunk('b')]);
@@ -149,7 +149,7 @@ export function deliveriesContract(open: OpenStorage): void {
 
     it('wait until the time of their next attempt, also when records come', async () => {
       const { storage, clock } = tested;
-      const play = await pushed('t1');
+      const play = await beginWithPush('t1');
       const failed = { kind: 'retry', inMs: 500, status: 503 } as const;
       expect(await storage.push.settle(await claimOne(), failed)).toBe(true);
       await play.write([play.chunk('a')]);
@@ -168,7 +168,7 @@ export function deliveriesContract(open: OpenStorage): void {
 
     it('have the text that a failed attempt has left, until a record is delivered', async () => {
       const { storage } = tested;
-      const play = await pushed('t1');
+      const play = await beginWithPush('t1');
       const first = await claimOne();
       expect(first.trace).toBeUndefined();
       await storage.push.settle(first, { kind: 'retry', inMs: 0, status: 503, trace: 'a b' });
@@ -188,7 +188,7 @@ export function deliveriesContract(open: OpenStorage): void {
 
     it('may be given back without an attempt, and keep what is known of the last one', async () => {
       const { storage, clock } = tested;
-      await pushed('t1');
+      await beginWithPush('t1');
       await storage.push.settle(await claimOne(), { kind: 'retry', inMs: 0, status: 503 });
       const held = await claimOne();
       expect(await storage.push.settle(held, { kind: 'defer', inMs: 500 })).toBe(true);
@@ -200,7 +200,7 @@ export function deliveriesContract(open: OpenStorage): void {
 
     it('are held on during a request that takes longer than a lease, until they are given back', async () => {
       const { storage, clock } = tested;
-      await pushed('t1');
+      await beginWithPush('t1');
       const held = await claimOne();
       clock.pass(LEASE.leaseMs - 1);
       expect(await storage.push.settle(held, { kind: 'held', leaseMs: LEASE.leaseMs })).toBe(true);
@@ -215,7 +215,7 @@ export function deliveriesContract(open: OpenStorage): void {
 
     it('may give up records, and count the attempt', async () => {
       const { storage } = tested;
-      const play = await pushed('t1');
+      const play = await beginWithPush('t1');
       await play.write([play.chunk('a')]);
       const refused = { kind: 'retry', inMs: 0, status: 404, through: 1 } as const;
       expect(await storage.push.settle(await claimOne(), refused)).toBe(true);
@@ -229,7 +229,7 @@ export function deliveriesContract(open: OpenStorage): void {
 
     it('are parked until a replay, which may go back to a record that is kept', async () => {
       const { storage } = tested;
-      const play = await pushed('t1');
+      const play = await beginWithPush('t1');
       await play.write([play.chunk('a')]);
       await settleAll(await claimOne());
       await play.write([play.chunk('b')]);
@@ -255,7 +255,7 @@ export function deliveriesContract(open: OpenStorage): void {
 
     it('are given up by a purge; later records are delivered', async () => {
       const { storage } = tested;
-      const play = await pushed('t1');
+      const play = await beginWithPush('t1');
       const claimed = await claimOne();
       expect(await storage.push.purge(queueOf(claimed))).toBe(true);
       expect(await settleAll(claimed)).toBe(false);
@@ -267,7 +267,7 @@ export function deliveriesContract(open: OpenStorage): void {
 
     it('stop with their configuration and with their task', async () => {
       const { storage } = tested;
-      const play = await pushed('t1');
+      const play = await beginWithPush('t1');
       const claimed = await claimOne();
       await storage.push.deleteConfig(ALICE, 't1', 'hook');
       expect(await settleAll(claimed)).toBe(false);
@@ -286,7 +286,7 @@ export function deliveriesContract(open: OpenStorage): void {
 
     it('go on when a configuration is replaced: from its position, without the failures of the one before', async () => {
       const { storage } = tested;
-      const play = await pushed('t1');
+      const play = await beginWithPush('t1');
       await settleAll(await claimOne());
       await play.write([play.chunk('a')]);
       const claimed = await claimOne();
@@ -301,9 +301,9 @@ export function deliveriesContract(open: OpenStorage): void {
 
     it('are listed by agent, scope and standing, page by page', async () => {
       const { storage } = tested;
-      for (const id of ['a', 'b', 'c']) await pushed(id);
-      await pushed('d', { scope: BOB });
-      await pushed('e', { scope: { ...ALICE, agent: 'other' } });
+      for (const id of ['a', 'b', 'c']) await beginWithPush(id);
+      await beginWithPush('d', { scope: BOB });
+      await beginWithPush('e', { scope: { ...ALICE, agent: 'other' } });
       const claims = (await claim({ limit: 2 })).claims;
       const [first, second] = claims;
       if (first === undefined || second === undefined) throw new Error('Two queues were expected');
@@ -340,7 +340,7 @@ export function deliveriesContract(open: OpenStorage): void {
       storage.wakeups.subscribe({ deliveryReady: (agent) => seen.push(agent) });
       await TaskPlay.begin(tested, 'plain');
       expect(seen).toEqual([]);
-      const play = await pushed('t1');
+      const play = await beginWithPush('t1');
       expect(seen).toEqual(['test']);
       await settleAll(await claimOne());
       await play.write([play.chunk('a')]);
@@ -354,7 +354,7 @@ export function deliveriesContract(open: OpenStorage): void {
     it('keep the log of their task from a sweep, until they are parked or the task goes', async () => {
       const { storage, clock } = tested;
       const end = async (play: TaskPlay) => void (await play.write(['TASK_STATE_COMPLETED']));
-      for (const id of ['a', 'b']) await end(await pushed(id));
+      for (const id of ['a', 'b']) await end(await beginWithPush(id));
       await end(await TaskPlay.begin(tested, 'plain'));
       clock.pass(100);
       const kept = { taskRetentionMs: 1_000, eventLogMs: 10, limit: 100 };
@@ -377,7 +377,7 @@ export function deliveriesContract(open: OpenStorage): void {
         [0, 1, 2, 3].map((log) => [age, log]),
       )) {
         const retention = { taskRetentionMs: taskRetentionMs ?? 0, eventLogMs: eventLogMs ?? 0, limit: 100 };
-        const plays = [await pushed('pending'), await TaskPlay.begin(tested, 'plain')];
+        const plays = [await beginWithPush('pending'), await TaskPlay.begin(tested, 'plain')];
         for (const play of plays) await play.write(['TASK_STATE_COMPLETED']);
         const endedAt = clock.now();
         const times = sweepTimes(retention, clock.pass(2));
@@ -390,7 +390,7 @@ export function deliveriesContract(open: OpenStorage): void {
 
     it('keep no log whose task is over: a sweep with a limit takes that of the oldest task first', async () => {
       const { storage, clock } = tested;
-      for (const play of [await pushed('older'), await TaskPlay.begin(tested, 'newer')]) {
+      for (const play of [await beginWithPush('older'), await TaskPlay.begin(tested, 'newer')]) {
         await play.write(['TASK_STATE_COMPLETED']);
         clock.pass(1);
       }
@@ -405,7 +405,7 @@ export function deliveriesContract(open: OpenStorage): void {
 
     it('bring no record that a sweep has dropped, also of records that were written together', async () => {
       const { storage, clock } = tested;
-      const play = await pushed('t1');
+      const play = await beginWithPush('t1');
       await play.write([play.chunk('a'), play.chunk('b'), 'TASK_STATE_COMPLETED']);
       clock.pass(100);
       expect(await storage.sweep({ taskRetentionMs: 10, eventLogMs: 10, limit: 2 })).toMatchObject({ records: 2 });

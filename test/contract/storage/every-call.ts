@@ -1,7 +1,7 @@
 import type { StorageCall } from '../../../packages/parley/src/store/intercepted-storage.js';
 import type { TaskStorage } from '../../../packages/parley/src/store/task-storage.js';
 import { LogRecord } from '../../../packages/parley/src/task/log-record.js';
-import { ALICE, acceptance, LEASE, said } from './task-play.js';
+import { ALICE, acceptance, LEASE, userMessage } from './task-play.js';
 
 const KEY = { scope: ALICE, id: 't1' };
 const TURN = { key: KEY, turn: 1, epoch: 1 };
@@ -16,7 +16,7 @@ const APPEND = { key: KEY, authority: 1, after: 0, records: [RECORD], head: { st
 
 /** Makes each call of a storage and of its parts, apart from the close. */
 export const EVERY_CALL: Readonly<Record<Exclude<StorageCall, 'close'>, (of: TaskStorage) => Promise<unknown>>> = {
-  accept: (of) => of.accept(acceptance(said('m1'), TASK)),
+  accept: (of) => of.accept(acceptance(userMessage('m1'), TASK)),
   append: (of) => of.append(APPEND),
   claim: (of) => of.claim({ ...LEASE, agents: ['test'], limit: 1 }),
   begin: (of) => of.begin(TURN, 1),
@@ -38,7 +38,7 @@ export const EVERY_CALL: Readonly<Record<Exclude<StorageCall, 'close'>, (of: Tas
   sweep: (of) => of.sweep({ taskRetentionMs: 0, eventLogMs: 0, limit: 1 }),
   'keys.reserve': (of) => of.keys.reserve(ALICE, IDEMPOTENCY, LEASE),
   'keys.unreserve': (of) => of.keys.unreserve(ALICE, 'k', 'here'),
-  'keys.remember': (of) => of.keys.remember(ALICE, IDEMPOTENCY, said('r')),
+  'keys.remember': (of) => of.keys.remember(ALICE, IDEMPOTENCY, userMessage('r')),
   'keys.recall': (of) => of.keys.recall(ALICE, 'k'),
   'push.putConfig': (of) => of.push.putConfig(ALICE, CONFIG),
   'push.config': (of) => of.push.config(ALICE, 't1', 'hook'),

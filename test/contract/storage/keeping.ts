@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Scope } from '../../../packages/parley/src/store/task-key.js';
 import type { Swept } from '../../../packages/parley/src/store/task-storage.js';
-import { ALICE, acceptance, LEASE, newTask, said, TaskPlay } from './task-play.js';
+import { ALICE, acceptance, LEASE, newTask, TaskPlay, userMessage } from './task-play.js';
 import { type OpenStorage, type Tested, useStorage } from './tested-storage.js';
 
 /** Tasks and event logs that ended before these times are deleted. */
@@ -22,7 +22,7 @@ export function keepingContract(open: OpenStorage): void {
   describe('a sweep', () => {
     const tested = useStorage(open);
     const sweep = (before: SweepTimes) => sweepBefore(tested, before);
-    const finished = async (id: string, records = 1, scope: Scope = ALICE) => {
+    const playFinished = async (id: string, records = 1, scope: Scope = ALICE) => {
       const play = await TaskPlay.begin(tested, id, { scope });
       await play.write([...Array(records - 1)].map(() => play.chunk('x')).concat(play.status('TASK_STATE_COMPLETED')));
       return play;
@@ -30,9 +30,9 @@ export function keepingContract(open: OpenStorage): void {
 
     it('removes the logs of tasks that ended before a time, and the tasks stay', async () => {
       const { storage, clock } = tested;
-      const early = await finished('early', 3);
+      const early = await playFinished('early', 3);
       clock.pass(10);
-      const late = await finished('late', 2);
+      const late = await playFinished('late', 2);
       const running = await TaskPlay.begin(tested, 'running');
       expect(await sweep({ eventLogsBefore: clock.now() })).toEqual({ tasks: 0, records: 4, keys: 0, more: false });
       expect(await storage.records(early.key, 0, 1_000)).toEqual({ records: [], floor: 5, last: 4 });
@@ -46,7 +46,7 @@ export function keepingContract(open: OpenStorage): void {
 
     it('shows a swept task in lists as before', async () => {
       const { storage, clock } = tested;
-      const play = await finished('t1', 3);
+      const play = await playFinished('t1', 3);
       const page = { scope: ALICE, orderBy: 'status' as const, limit: 5, artifacts: true, history: true };
       const before = await storage.tasks(page);
       await sweep({ eventLogsBefore: clock.pass(1) });
@@ -58,10 +58,10 @@ export function keepingContract(open: OpenStorage): void {
 
     it('removes tasks that ended before a time, with all that hangs on them', async () => {
       const { storage, clock } = tested;
-      await finished('early');
+      await playFinished('early');
       await storage.push.putConfig(ALICE, { id: 'p', taskId: 'early', url: 'https://example.com' });
       clock.pass(10);
-      await finished('late');
+      await playFinished('late');
       await TaskPlay.begin(tested, 'running');
       clock.pass(1);
       expect(await sweep({ finishedBefore: clock.now() - 5 })).toMatchObject({ tasks: 1, more: false });
@@ -84,7 +84,7 @@ export function keepingContract(open: OpenStorage): void {
 
     it('removes so much at most, says that there is more, and goes on where it stopped', async () => {
       const { storage, clock } = tested;
-      const plays = [await finished('t1', 10), await finished('t2', 10)];
+      const plays = [await playFinished('t1', 10), await playFinished('t2', 10)];
       clock.pass(1);
       const all = { finishedBefore: clock.now(), eventLogsBefore: clock.now(), limit: 8 };
       expect(await sweep(all)).toEqual({ tasks: 0, records: 8, keys: 0, more: true });
@@ -107,9 +107,9 @@ export function keepingContract(open: OpenStorage): void {
 
     it('removes keys that have expired, in whatever order', async () => {
       const { storage, clock } = tested;
-      const entry = { digest: 'd', outcome: { reply: said('r') } };
+      const entry = { digest: 'd', outcome: { reply: userMessage('r') } };
       for (const [index, life] of [500, 100, 300].entries()) {
-        await storage.keys.remember(ALICE, { key: `k${index}`, digest: 'd', ttlMs: life }, said('r'));
+        await storage.keys.remember(ALICE, { key: `k${index}`, digest: 'd', ttlMs: life }, userMessage('r'));
       }
       clock.pass(100);
       expect(await sweep({})).toMatchObject({ keys: 1 });
@@ -121,9 +121,9 @@ export function keepingContract(open: OpenStorage): void {
 
     it('leaves the tasks of other times alone when their clocks differ', async () => {
       const { storage, clock } = tested;
-      await finished('t1');
+      await playFinished('t1');
       clock.pass(-5);
-      await finished('t2');
+      await playFinished('t2');
       clock.pass(20);
       expect(await sweep({ finishedBefore: clock.now() })).toMatchObject({ tasks: 2 });
       expect(await storage.task(ALICE, 't2')).toBeUndefined();
@@ -136,16 +136,16 @@ export function keepingContract(open: OpenStorage): void {
     it('keeps nothing for longer than if it had ended when the clock was put right', async () => {
       const { storage, clock } = tested;
       const year = 365 * 86_400_000;
-      const finished = async (id: string) => {
+      const playFinished = async (id: string) => {
         const play = await TaskPlay.begin(tested, id);
         await play.write(['TASK_STATE_COMPLETED']);
         return play;
       };
-      const before = await finished('before');
+      const before = await playFinished('before');
       clock.pass(year);
-      const ahead = await finished('ahead');
+      const ahead = await playFinished('ahead');
       clock.pass(-year);
-      const after = await finished('after');
+      const after = await playFinished('after');
       const sweep = (before: SweepTimes) => sweepBefore(tested, before);
       await sweep({});
       clock.pass(10);
@@ -157,13 +157,13 @@ export function keepingContract(open: OpenStorage): void {
 
   describe('the logs of finished tasks, when they take more than they may,', () => {
     const tested = useStorage(open, { eventLogBytes: 25_000 });
-    const finished = async (id: string) => {
+    const playFinished = async (id: string) => {
       const play = await TaskPlay.begin(tested, id);
       // Only the log contains the first artifact, because the second one replaces it.
       await play.write([play.chunk('x'.repeat(10_000), false), play.chunk('y', false), 'TASK_STATE_COMPLETED']);
       return play;
     };
-    const kept = async (plays: readonly TaskPlay[]) => {
+    const countKept = async (plays: readonly TaskPlay[]) => {
       // A shared storage removes them with its next sweep.
       await sweepBefore(tested, {});
       const pages = await Promise.all(plays.map(({ key }) => tested.storage.records(key, 0, 1_000_000)));
@@ -172,10 +172,10 @@ export function keepingContract(open: OpenStorage): void {
 
     it('go before their time, those of the tasks that ended first; the tasks stay', async () => {
       const { storage } = tested;
-      const plays = [await finished('1'), await finished('2'), await finished('3')];
+      const plays = [await playFinished('1'), await playFinished('2'), await playFinished('3')];
       const running = await TaskPlay.begin(tested, 'running');
       await running.write([running.chunk('x'.repeat(10_000), false)]);
-      expect(await kept([...plays, running])).toEqual([
+      expect(await countKept([...plays, running])).toEqual([
         [0, 5],
         [4, 1],
         [4, 1],
@@ -186,17 +186,17 @@ export function keepingContract(open: OpenStorage): void {
 
     it('leave room when they are swept or deleted', async () => {
       const { storage, clock } = tested;
-      const [first, second] = [await finished('1'), await finished('2')];
+      const [first, second] = [await playFinished('1'), await playFinished('2')];
       clock.pass(10);
       await storage.delete(ALICE, '1');
-      const third = await finished('3');
-      expect(await kept([second, third])).toEqual([
+      const third = await playFinished('3');
+      expect(await countKept([second, third])).toEqual([
         [4, 1],
         [4, 1],
       ]);
       await sweepBefore(tested, { eventLogsBefore: clock.now() });
-      const fourth = await finished('4');
-      expect(await kept([first, second, third, fourth])).toEqual([
+      const fourth = await playFinished('4');
+      expect(await countKept([first, second, third, fourth])).toEqual([
         [0, 1],
         [0, 5],
         [4, 1],
@@ -210,7 +210,7 @@ export function keepingContract(open: OpenStorage): void {
 
     it('waits for its caller since before a time, and nobody has written to it', async () => {
       const { storage, clock } = tested;
-      const waiting = async (
+      const playWaiting = async (
         id: string,
         state: 'TASK_STATE_INPUT_REQUIRED' | 'TASK_STATE_AUTH_REQUIRED',
         scope = ALICE,
@@ -220,16 +220,16 @@ export function keepingContract(open: OpenStorage): void {
         await play.write([play.chunk('x', false), state], { endsTurn: 1 });
         return play;
       };
-      const first = await waiting('first', 'TASK_STATE_INPUT_REQUIRED');
-      await waiting('second', 'TASK_STATE_AUTH_REQUIRED', { ...ALICE, tenant: 'x', owner: 'bob' });
-      await waiting('other agent', 'TASK_STATE_INPUT_REQUIRED', { ...ALICE, agent: 'other' });
-      await waiting('answered', 'TASK_STATE_INPUT_REQUIRED');
-      await storage.accept(acceptance(said('answer'), 'answered'));
-      const ended = await waiting('ended', 'TASK_STATE_INPUT_REQUIRED');
+      const first = await playWaiting('first', 'TASK_STATE_INPUT_REQUIRED');
+      await playWaiting('second', 'TASK_STATE_AUTH_REQUIRED', { ...ALICE, tenant: 'x', owner: 'bob' });
+      await playWaiting('other agent', 'TASK_STATE_INPUT_REQUIRED', { ...ALICE, agent: 'other' });
+      await playWaiting('answered', 'TASK_STATE_INPUT_REQUIRED');
+      await storage.accept(acceptance(userMessage('answer'), 'answered'));
+      const ended = await playWaiting('ended', 'TASK_STATE_INPUT_REQUIRED');
       await ended.write(['TASK_STATE_CANCELED'], { authority: 'idle' });
       await TaskPlay.begin(tested, 'running');
       const edge = clock.pass(10);
-      await waiting('late', 'TASK_STATE_INPUT_REQUIRED');
+      await playWaiting('late', 'TASK_STATE_INPUT_REQUIRED');
       const found = await storage.abandoned(['test', 'third'], clock.now() - (edge + 10), 10);
       expect(found.map(({ task }) => task.id)).toEqual(['first', 'second']);
       expect(found[0]).toEqual(await storage.task(ALICE, 'first'));
@@ -258,7 +258,7 @@ export function keepingContract(open: OpenStorage): void {
       await play.write(['TASK_STATE_INPUT_REQUIRED'], { endsTurn: 1 });
       clock.pass(1);
       expect(await storage.abandoned(['test'], 0, 9)).toHaveLength(1);
-      await storage.accept(acceptance(said('m2'), 't1', { claim: LEASE }));
+      await storage.accept(acceptance(userMessage('m2'), 't1', { claim: LEASE }));
       expect(await storage.abandoned(['test'], 0, 9)).toEqual([]);
     });
   });
@@ -273,7 +273,7 @@ export function sharedKeysContract(name: string, open: OpenStorage): void {
       const { storage, clock } = tested;
       const text = 'x'.repeat(1_048_576);
       const keys = Array.from({ length: 70 }, (_, index) => `k${index}`);
-      for (const key of keys) await storage.keys.remember(ALICE, { key, digest: key, ttlMs: 500 }, said(text));
+      for (const key of keys) await storage.keys.remember(ALICE, { key, digest: key, ttlMs: 500 }, userMessage(text));
       clock.pass(499);
       expect(await sweepBefore(tested, {})).toMatchObject({ keys: 0 });
       const known: (string | undefined)[] = [];

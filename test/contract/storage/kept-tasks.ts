@@ -4,7 +4,7 @@ import type { Task } from '../../../packages/parley/src/model/task.js';
 import type { TaskStorage } from '../../../packages/parley/src/store/task-storage.js';
 import type { LogRecord } from '../../../packages/parley/src/task/log-record.js';
 import { TaskBuilder } from '../../../packages/parley/src/task/task-builder.js';
-import { ALICE, acceptance, accepted, claimed, newTask, only, said, TaskPlay } from './task-play.js';
+import { ALICE, acceptance, acceptedOf, newTask, only, TaskPlay, takeClaim, userMessage } from './task-play.js';
 import type { Tested } from './tested-storage.js';
 
 // The tasks in the fixtures of older layouts. A fixture is written once, by the code of its layout.
@@ -25,7 +25,7 @@ const TASKS: Readonly<Record<string, { readonly task: Task; readonly seq: number
       id: 'asks',
       contextId: 'shared',
       status: { state: 'TASK_STATE_INPUT_REQUIRED', timestamp: START, message: QUESTION },
-      history: [said('first of asks')],
+      history: [userMessage('first of asks')],
     },
   },
   done: {
@@ -35,7 +35,7 @@ const TASKS: Readonly<Record<string, { readonly task: Task; readonly seq: number
       contextId: 'shared',
       status: { state: 'TASK_STATE_COMPLETED', timestamp: START },
       artifacts: [{ artifactId: 'a', parts: [{ text: 'one' }, DATA] }],
-      history: [said('first of done'), agentSaid('note', "It's a note\nof two lines")],
+      history: [userMessage('first of done'), agentSaid('note', "It's a note\nof two lines")],
       metadata: { count: 2 },
     },
   },
@@ -46,7 +46,7 @@ const TASKS: Readonly<Record<string, { readonly task: Task; readonly seq: number
       contextId: 'context of runs',
       status: { state: 'TASK_STATE_SUBMITTED', timestamp: START },
       artifacts: [{ artifactId: 'a', parts: [{ text: 'half' }] }],
-      history: [said('first of runs')],
+      history: [userMessage('first of runs')],
     },
   },
   waits: {
@@ -55,7 +55,7 @@ const TASKS: Readonly<Record<string, { readonly task: Task; readonly seq: number
       id: 'waits',
       contextId: 'alone',
       status: { state: 'TASK_STATE_SUBMITTED', timestamp: START },
-      history: [said('first of waits')],
+      history: [userMessage('first of waits')],
     },
   },
 };
@@ -67,7 +67,7 @@ const TASKS: Readonly<Record<string, { readonly task: Task; readonly seq: number
 export async function writeKeptTasks(tested: Tested): Promise<void> {
   const { storage } = tested;
   const inShared = (id: string) => ({
-    task: { create: newTask(tested, id, { contextId: 'shared', history: [said(`first of ${id}`)] }) },
+    task: { create: newTask(tested, id, { contextId: 'shared', history: [userMessage(`first of ${id}`)] }) },
     claim: ENDED_LEASE,
   });
   const done = await TaskPlay.begin(tested, 'done', {
@@ -87,10 +87,10 @@ export async function writeKeptTasks(tested: Tested): Promise<void> {
 
   const runs = await TaskPlay.begin(tested, 'runs', { claim: ENDED_LEASE });
   await runs.write([runs.chunk('half', false)], { checkpoint: { step: 1 } });
-  accepted(await storage.accept(acceptance(said('second of runs'), 'runs')));
+  acceptedOf(await storage.accept(acceptance(userMessage('second of runs'), 'runs')));
 
-  const waits = newTask(tested, 'waits', { contextId: 'alone', history: [said('first of waits')] });
-  accepted(await storage.accept(acceptance(said('first of waits'), waits, { pushConfig: HOOK })));
+  const waits = newTask(tested, 'waits', { contextId: 'alone', history: [userMessage('first of waits')] });
+  acceptedOf(await storage.accept(acceptance(userMessage('first of waits'), waits, { pushConfig: HOOK })));
 
   await storage.keys.remember(ALICE, keyOf('reply'), REPLY);
 }
@@ -131,9 +131,9 @@ async function checkTasks(storage: TaskStorage): Promise<void> {
 }
 
 async function checkKeys({ keys }: TaskStorage, missing: MissingFacts): Promise<void> {
-  const known = (outcome: object) => (missing.keys ? undefined : { digest: 'digest', outcome });
-  expect(await keys.recall(ALICE, 'message')).toEqual(known({ taskId: 'done', turn: 1 }));
-  expect(await keys.recall(ALICE, 'reply')).toEqual(known({ reply: REPLY }));
+  const outcomeOf = (outcome: object) => (missing.keys ? undefined : { digest: 'digest', outcome });
+  expect(await keys.recall(ALICE, 'message')).toEqual(outcomeOf({ taskId: 'done', turn: 1 }));
+  expect(await keys.recall(ALICE, 'reply')).toEqual(outcomeOf({ reply: REPLY }));
 }
 
 /** Claims and settles the pending deliveries, given as sequence numbers by task. */
@@ -157,11 +157,11 @@ async function checkTurns(tested: Tested): Promise<void> {
   expect(byId).toEqual({
     runs: expect.objectContaining({
       ...TASKS.runs,
-      ...{ turn: 1, message: said('first of runs'), caller, began: true, checkpoint: { step: 1 } },
+      ...{ turn: 1, message: userMessage('first of runs'), caller, began: true, checkpoint: { step: 1 } },
     }),
     waits: expect.objectContaining({
       ...TASKS.waits,
-      ...{ turn: 1, attempt: 1, message: said('first of waits'), caller, began: false },
+      ...{ turn: 1, attempt: 1, message: userMessage('first of waits'), caller, began: false },
     }),
   });
   for (const [id, waiting] of [
@@ -172,13 +172,13 @@ async function checkTurns(tested: Tested): Promise<void> {
     expect(await play.write(['TASK_STATE_WORKING'], { endsTurn: 1 })).toBe(waiting);
   }
   const next = await storage.claim({ node: 'new', leaseMs: 10_000, agents: ['test'], limit: 9 });
-  expect(only(next.claims)).toMatchObject({ turn: 2, attempt: 1, message: said('second of runs') });
+  expect(only(next.claims)).toMatchObject({ turn: 2, attempt: 1, message: userMessage('second of runs') });
 }
 
 /** Answers the task that waits for input. Its second turn ends it. */
 async function checkAnswer(tested: Tested): Promise<void> {
   const lease = { node: 'new', leaseMs: 10_000 };
-  const claim = claimed(await tested.storage.accept(acceptance(said('answer'), 'asks', { claim: lease })));
+  const claim = takeClaim(await tested.storage.accept(acceptance(userMessage('answer'), 'asks', { claim: lease })));
   expect(claim.turn).toBe(2);
   const play = new TaskPlay(tested, claim);
   await play.write(['TASK_STATE_COMPLETED'], { endsTurn: 2 });

@@ -4,7 +4,7 @@ import type { Task } from '../../../packages/parley/src/model/task.js';
 import { isTerminal, TASK_STATES, type TaskState } from '../../../packages/parley/src/model/task-state.js';
 import type { TaskPage, TaskQuery } from '../../../packages/parley/src/store/task-storage.js';
 import { statusTime } from '../../../packages/parley/src/task/status-time.js';
-import { ALICE, acceptance, newTask, said, TaskPlay } from './task-play.js';
+import { ALICE, acceptance, newTask, TaskPlay, userMessage } from './task-play.js';
 import { type OpenStorage, StorageClock, type Tested, useStorage } from './tested-storage.js';
 
 type Asked = Partial<Omit<TaskQuery, 'scope'>>;
@@ -14,7 +14,10 @@ const list = ({ storage }: Tested, asked: Asked = {}): Promise<TaskPage> =>
 const idsOf = ({ tasks }: TaskPage): string[] => tasks.map(({ task }) => task.id);
 
 /** Returns the expected list, by the simplest code. */
-function expected(all: readonly { task: Task; createdAt: number }[], asked: Asked): { ids: string[]; total: number } {
+function expectedPage(
+  all: readonly { task: Task; createdAt: number }[],
+  asked: Asked,
+): { ids: string[]; total: number } {
   const {
     contextId,
     states = [],
@@ -113,26 +116,26 @@ export function listsContract(open: OpenStorage): void {
     it('follows a context from its first task to its last, beside the same context of another caller', async () => {
       const { storage } = tested;
       const create = { create: newTask(tested, '1', { contextId: 'x' }), isContextNew: true };
-      await storage.accept({ ...acceptance(said('m1'), '1'), task: create });
+      await storage.accept({ ...acceptance(userMessage('m1'), '1'), task: create });
       await storage.create({ ...ALICE, owner: 'bob' }, newTask(tested, 'other', { contextId: 'x' }));
       const states = ['TASK_STATE_WORKING'] as const;
-      const shown = async () => {
+      const listCreated = async () => {
         const all = await list(tested, { contextId: 'x', orderBy: 'created' });
         expect(idsOf(await list(tested, { contextId: 'x' }))).toEqual(idsOf(all));
         return { ids: idsOf(all), total: all.total, working: (await list(tested, { contextId: 'x', states })).total };
       };
-      expect(await shown()).toEqual({ ids: ['1'], total: 1, working: 0 });
+      expect(await listCreated()).toEqual({ ids: ['1'], total: 1, working: 0 });
       await createAll([['2', 'TASK_STATE_WORKING', 'x']]);
-      expect(await shown()).toEqual({ ids: ['2', '1'], total: 2, working: 1 });
+      expect(await listCreated()).toEqual({ ids: ['2', '1'], total: 2, working: 1 });
       await createAll([['3', 'TASK_STATE_COMPLETED', 'x']]);
-      expect(await shown()).toEqual({ ids: ['3', '2', '1'], total: 3, working: 1 });
+      expect(await listCreated()).toEqual({ ids: ['3', '2', '1'], total: 3, working: 1 });
       await storage.delete(ALICE, '1');
       await storage.delete(ALICE, '3');
-      expect(await shown()).toEqual({ ids: ['2'], total: 1, working: 1 });
+      expect(await listCreated()).toEqual({ ids: ['2'], total: 1, working: 1 });
       await storage.delete(ALICE, '2');
-      expect(await shown()).toEqual({ ids: [], total: 0, working: 0 });
+      expect(await listCreated()).toEqual({ ids: [], total: 0, working: 0 });
       await createAll([['4', 'TASK_STATE_WORKING', 'x']]);
-      expect(await shown()).toEqual({ ids: ['4'], total: 1, working: 1 });
+      expect(await listCreated()).toEqual({ ids: ['4'], total: 1, working: 1 });
       const since = { contextId: 'x', createdAfter: tested.clock.now() };
       expect((await list(tested, since)).total).toBe(0);
     });
@@ -181,13 +184,13 @@ export function listsContract(open: OpenStorage): void {
         metadata: { a: 1 },
       });
       await tested.storage.create(ALICE, task);
-      const shown = async (asked: Asked) => (await list(tested, asked)).tasks[0]?.task;
+      const firstTask = async (asked: Asked) => (await list(tested, asked)).tasks[0]?.task;
       const { artifacts, history, ...bare } = task;
-      expect(await shown({})).toEqual(bare);
-      expect(await shown({ artifacts: true })).toEqual({ ...bare, artifacts });
-      expect(await shown({ history: true })).toEqual({ ...bare, history });
-      expect(await shown({ artifacts: true, history: true })).toEqual(task);
-      for (const name of ['artifacts', 'history']) expect(await shown({})).not.toHaveProperty(name);
+      expect(await firstTask({})).toEqual(bare);
+      expect(await firstTask({ artifacts: true })).toEqual({ ...bare, artifacts });
+      expect(await firstTask({ history: true })).toEqual({ ...bare, history });
+      expect(await firstTask({ artifacts: true, history: true })).toEqual(task);
+      for (const name of ['artifacts', 'history']) expect(await firstTask({})).not.toHaveProperty(name);
     });
 
     it('ends a page early where its tasks are large, and loses or repeats none', async () => {
@@ -304,7 +307,7 @@ export function listsContract(open: OpenStorage): void {
         };
         const query = continued && cursor ? { ...asked, cursor } : asked;
         const page = await list(tested, query);
-        expect({ ids: idsOf(page), total: page.total }).toEqual(expected(all, query));
+        expect({ ids: idsOf(page), total: page.total }).toEqual(expectedPage(all, query));
       }),
       { numRuns: process.env.TEST_LONG === undefined ? 100 : 300 },
     );
@@ -316,7 +319,7 @@ export function listsContract(open: OpenStorage): void {
       if (last === undefined) break;
       cursor = { time: statusTime(last.task.status), id: last.task.id };
     }
-    expect(seen).toEqual(expected(all, {}).ids);
+    expect(seen).toEqual(expectedPage(all, {}).ids);
     await tested.storage.close();
   });
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { TaskStorage } from '../../../packages/parley/src/store/task-storage.js';
 import type { LogRecord } from '../../../packages/parley/src/task/log-record.js';
 import { TaskBuilder } from '../../../packages/parley/src/task/task-builder.js';
-import { ALICE, acceptance, claimsOf, LEASE, newTask, only, type Step, said, TaskPlay } from './task-play.js';
+import { ALICE, acceptance, claimsOf, LEASE, newTask, only, type Step, TaskPlay, userMessage } from './task-play.js';
 import { type OpenStorage, useStorage } from './tested-storage.js';
 
 const KEY = { scope: ALICE, id: 't1' };
@@ -73,12 +73,12 @@ export function logsContract(open: OpenStorage): void {
       const metadata = { large: 'm'.repeat(20_000) };
       const play = await TaskPlay.begin(tested, 't1');
       for (const size of [10, 20_000, 10]) {
-        const event = play.status('TASK_STATE_WORKING', { message: said(`s${play.seq}`, 's'.repeat(size)) });
+        const event = play.status('TASK_STATE_WORKING', { message: userMessage(`s${play.seq}`, 's'.repeat(size)) });
         await play.write([{ event, extras: { metadata } }, play.chunk('x')]);
         await play.write([play.chunk('y')]);
         expect(await storage.task(ALICE, 't1')).toMatchObject({ seq: play.seq, task: play.task, running: true });
       }
-      await storage.accept(acceptance(said('m2'), 't1'));
+      await storage.accept(acceptance(userMessage('m2'), 't1'));
       expect(await play.write(['TASK_STATE_INPUT_REQUIRED'], { endsTurn: 1 })).toBe(1);
     });
 
@@ -86,7 +86,10 @@ export function logsContract(open: OpenStorage): void {
       const { storage } = tested;
       const odd = 'a\u0000b\u2028"\\\ud83d\ude00\ud800 \u007f\n';
       const play = await TaskPlay.begin(tested, 't1');
-      await play.write([play.chunk(odd, false), play.status('TASK_STATE_INPUT_REQUIRED', { message: said('m', odd) })]);
+      await play.write([
+        play.chunk(odd, false),
+        play.status('TASK_STATE_INPUT_REQUIRED', { message: userMessage('m', odd) }),
+      ]);
       await play.write(['TASK_STATE_COMPLETED'], { endsTurn: 1 });
       expect((await storage.task(ALICE, 't1'))?.task).toEqual(play.task);
       const log = await wholeLog(storage, 1_000_000);
@@ -136,13 +139,13 @@ export function logsContract(open: OpenStorage): void {
             throw new Error('The log does not begin with the task');
           expect(TaskBuilder.fold(first.event.task, rest)).toEqual(stored?.task);
           expect(stored).toMatchObject({ seq: play.seq, task: play.task });
-          const shown = async (artifacts: boolean, history: boolean) =>
+          const listTask = async (artifacts: boolean, history: boolean) =>
             only((await storage.tasks({ scope, orderBy: 'status', limit: 5, artifacts, history })).tasks).task;
           const { artifacts: _, ...withoutArtifacts } = play.task;
           const { history: __, ...bare } = withoutArtifacts;
-          expect(await shown(true, true)).toEqual(play.task);
-          expect(await shown(false, true)).toEqual(withoutArtifacts);
-          expect(await shown(false, false)).toEqual(bare);
+          expect(await listTask(true, true)).toEqual(play.task);
+          expect(await listTask(false, true)).toEqual(withoutArtifacts);
+          expect(await listTask(false, false)).toEqual(bare);
         }),
       );
     });
@@ -223,9 +226,9 @@ type RandomStep =
 
 function toStep(play: TaskPlay, step: RandomStep, index: number): Step {
   if ('chunk' in step) return play.chunk(step.chunk, step.append);
-  if ('state' in step) return play.status(step.state, step.say ? { message: said(`s${play.seq + index}`) } : {});
+  if ('state' in step) return play.status(step.state, step.say ? { message: userMessage(`s${play.seq + index}`) } : {});
   return {
     event: play.status('TASK_STATE_WORKING'),
-    extras: { metadata: step.metadata, history: [said(step.hears)] },
+    extras: { metadata: step.metadata, history: [userMessage(step.hears)] },
   };
 }

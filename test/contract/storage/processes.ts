@@ -1,6 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import type { TaskKey } from '../../../packages/parley/src/store/task-key.js';
-import { ALICE, acceptance, accepted, claimsOf, ELSEWHERE, LEASE, newTask, only, said, TaskPlay } from './task-play.js';
+import {
+  ALICE,
+  acceptance,
+  acceptedOf,
+  claimsOf,
+  ELSEWHERE,
+  LEASE,
+  newTask,
+  only,
+  TaskPlay,
+  userMessage,
+} from './task-play.js';
 import { type OpenStorage, type Tested, useStorage } from './tested-storage.js';
 
 /** Collects all further wake-ups as texts. */
@@ -23,7 +34,7 @@ export function processesContract(open: OpenStorage): void {
     it('say in one read how far each task is, in the order asked', async () => {
       const { storage } = tested;
       const play = await TaskPlay.begin(tested, 't1');
-      await storage.accept(acceptance(said('m'), newTask(tested, 't2')));
+      await storage.accept(acceptance(userMessage('m'), newTask(tested, 't2')));
       await play.write(['TASK_STATE_WORKING', play.chunk('a')]);
       const bobs: TaskKey = { scope: { ...ALICE, owner: 'bob' }, id: 't1' };
       expect(await storage.heads([key('t2'), bobs, key('t1'), key('unknown')])).toEqual([
@@ -54,7 +65,7 @@ export function processesContract(open: OpenStorage): void {
       const ended = await TaskPlay.begin(tested, 't1');
       const given = await TaskPlay.begin(tested, 't2');
       const fenced = await TaskPlay.begin(tested, 't3');
-      for (const id of ['t1', 't2', 't3']) accepted(await storage.accept(acceptance(said('next'), id)));
+      for (const id of ['t1', 't2', 't3']) acceptedOf(await storage.accept(acceptance(userMessage('next'), id)));
       const work = (): string[] => seen.splice(0).filter((each) => each.startsWith('work'));
       const seen = wakeupsOf(tested);
       await ended.write(['TASK_STATE_INPUT_REQUIRED'], { endsTurn: 1 });
@@ -67,10 +78,10 @@ export function processesContract(open: OpenStorage): void {
 
     it('tell again of a message whose answer was lost', async () => {
       const { storage } = tested;
-      const message = acceptance(said('m1'), newTask(tested, 't1'));
-      accepted(await storage.accept(message));
+      const message = acceptance(userMessage('m1'), newTask(tested, 't1'));
+      acceptedOf(await storage.accept(message));
       const seen = wakeupsOf(tested);
-      accepted(await storage.accept({ ...message, again: true }));
+      acceptedOf(await storage.accept({ ...message, again: true }));
       expect(seen).toEqual(['work test']);
     });
 
@@ -78,7 +89,7 @@ export function processesContract(open: OpenStorage): void {
       const { storage } = tested;
       const play = await TaskPlay.begin(tested, 't1');
       const lone = await TaskPlay.begin(tested, 't2');
-      accepted(await storage.accept(acceptance(said('next'), 't1')));
+      acceptedOf(await storage.accept(acceptance(userMessage('next'), 't1')));
       const seen = wakeupsOf(tested);
       await play.write(['TASK_STATE_WORKING']);
       await lone.write(['TASK_STATE_INPUT_REQUIRED'], { endsTurn: 1 });
@@ -101,7 +112,7 @@ export function processesContract(open: OpenStorage): void {
     it('tell of turns that can be claimed: those accepted unclaimed, and those given up', async () => {
       const { storage } = tested;
       const seen = wakeupsOf(tested);
-      accepted(await storage.accept(acceptance(said('m'), newTask(tested, 't1'))));
+      acceptedOf(await storage.accept(acceptance(userMessage('m'), newTask(tested, 't1'))));
       expect(seen).toEqual(['work test']);
       const claim = only(await claimsOf(storage, { ...LEASE, agents: ['test'], limit: 1 }));
       await storage.release({ ...new TaskPlay(tested, claim).held, attempt: 2 }, 'again');
@@ -111,12 +122,12 @@ export function processesContract(open: OpenStorage): void {
     it('tell of a message only if no node holds its task', async () => {
       const { storage } = tested;
       const play = await TaskPlay.begin(tested, 'held');
-      accepted(await storage.accept(acceptance(said('m1'), newTask(tested, 'free'))));
+      acceptedOf(await storage.accept(acceptance(userMessage('m1'), newTask(tested, 'free'))));
       const seen = wakeupsOf(tested);
-      accepted(await storage.accept(acceptance(said('m2'), play.key.id)));
+      acceptedOf(await storage.accept(acceptance(userMessage('m2'), play.key.id)));
       expect(seen).toEqual([]);
       // The first turn of the task can be claimed, so this message cannot claim its own.
-      const { claim } = accepted(await storage.accept(acceptance(said('m3'), 'free', { claim: LEASE })));
+      const { claim } = acceptedOf(await storage.accept(acceptance(userMessage('m3'), 'free', { claim: LEASE })));
       expect(claim).toBeUndefined();
       expect(seen).toEqual(['work test']);
     });

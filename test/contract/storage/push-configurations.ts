@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ALICE, acceptance, LEASE, newTask, said, TaskPlay } from './task-play.js';
+import { ALICE, acceptance, LEASE, newTask, TaskPlay, userMessage } from './task-play.js';
 import { type OpenStorage, useStorage } from './tested-storage.js';
 
 /** The contract of push configurations. */
@@ -75,7 +75,7 @@ export function pushConfigurationsContract(open: OpenStorage): void {
       const idempotency = { key: 'k', digest: 'd', ttlMs: 1_000_000 };
       const send = (id: string, more = {}) => {
         const { taskId: _, ...pushConfig } = config(id);
-        return storage.accept(acceptance(said(`m${id}`), 't1', { pushConfig, pushConfigLimit: 2, ...more }));
+        return storage.accept(acceptance(userMessage(`m${id}`), 't1', { pushConfig, pushConfigLimit: 2, ...more }));
       };
       const sent = await Promise.all(['a', 'b', 'c', 'd'].map((id) => send(id)));
       expect(sent.map(({ kind }) => kind).sort()).toEqual(['accepted', 'accepted', 'configs-full', 'configs-full']);
@@ -123,7 +123,7 @@ export function pushConfigurationsContract(open: OpenStorage): void {
       await push.putConfig(ALICE, config('a', { url: 'https://put.test/' }));
       expect(await url()).toBe('https://put.test/');
       const next = { ...pushConfig, url: 'https://accepted.test/' };
-      await storage.accept(acceptance(said('next'), 't1', { pushConfig: next }));
+      await storage.accept(acceptance(userMessage('next'), 't1', { pushConfig: next }));
       expect(await url()).toBe('https://accepted.test/');
       const to = config('a', { url: 'https://rewritten.test/' });
       const from = (await push.config(ALICE, 't1', 'a')) as typeof to;

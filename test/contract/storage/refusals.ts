@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Acceptance, AcceptOutcome } from '../../../packages/parley/src/store/task-storage.js';
-import { ALICE, acceptance, accepted, ELSEWHERE, LEASE, newTask, said, TaskPlay } from './task-play.js';
+import { ALICE, acceptance, acceptedOf, ELSEWHERE, LEASE, newTask, TaskPlay, userMessage } from './task-play.js';
 import { type OpenStorage, type Tested, useStorage } from './tested-storage.js';
 
 /**
@@ -64,15 +64,17 @@ function pairs(): readonly (readonly [Reason, Reason])[] {
 async function refusedMessage(tested: Tested, reasons: ReadonlySet<Reason>): Promise<Acceptance> {
   const { storage } = tested;
   if (reasons.has('repeated')) {
-    await storage.accept(acceptance(said('earlier'), newTask(tested, 'earlier'), { idempotency: KEY, claim: LEASE }));
+    await storage.accept(
+      acceptance(userMessage('earlier'), newTask(tested, 'earlier'), { idempotency: KEY, claim: LEASE }),
+    );
   }
   if (reasons.has('reserved')) await storage.keys.reserve(ALICE, KEY, ELSEWHERE);
-  const message = said('m1');
+  const message = userMessage('m1');
   if (!reasons.has('not-found')) {
     const play = await TaskPlay.begin(tested, 't1', { pushConfig: { id: 'first', url: HOOK.url } });
     // The first sending of the repeated message waits on its task.
-    if (reasons.has('lost answer')) accepted(await storage.accept(acceptance(message, 't1', { claim: LEASE })));
-    if (reasons.has('full')) accepted(await storage.accept(acceptance(said('waiting'), 't1')));
+    if (reasons.has('lost answer')) acceptedOf(await storage.accept(acceptance(message, 't1', { claim: LEASE })));
+    if (reasons.has('full')) acceptedOf(await storage.accept(acceptance(userMessage('waiting'), 't1')));
     if (reasons.has('terminal')) await play.write(['TASK_STATE_REJECTED'], { endsTurn: 1 });
   }
   return {

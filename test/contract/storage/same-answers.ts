@@ -7,7 +7,7 @@ import type { DeliveryOutcome, HeldDelivery } from '../../../packages/parley/src
 import type { Scope, TaskKey } from '../../../packages/parley/src/store/task-key.js';
 import type { TaskStorage } from '../../../packages/parley/src/store/task-storage.js';
 import { LogRecord } from '../../../packages/parley/src/task/log-record.js';
-import { acceptance, said, TaskPlay } from './task-play.js';
+import { acceptance, TaskPlay, userMessage } from './task-play.js';
 import type { StorageClock } from './tested-storage.js';
 
 // Two storages must answer the same calls alike. A difference is a fault of one of them or a gap of the contract. Time
@@ -74,12 +74,12 @@ class World {
   }
 
   /** Returns the last claimed turn of a task, or an unknown turn. */
-  held(id: string, off: number): HeldTurn {
+  heldTurn(id: string, off: number): HeldTurn {
     const { turn, epoch } = this.#turns.get(id) ?? { turn: 1, epoch: 1 };
     return { key: this.key(id), turn, epoch: epoch - off };
   }
 
-  claimed(id: string, claim: Claim | undefined): void {
+  keepClaim(id: string, claim: Claim | undefined): void {
     if (claim !== undefined) this.#turns.set(id, { scope: claim.scope, turn: claim.turn, epoch: claim.epoch });
   }
 
@@ -93,7 +93,7 @@ class World {
     this.#deliveries.set(key.id, { key, configId, epoch });
   }
 
-  async stored(id: string): Promise<{ scope: Scope; task: Task; seq: number } | undefined> {
+  async readTask(id: string): Promise<{ scope: Scope; task: Task; seq: number } | undefined> {
     return this.memory.task(this.key(id).scope, id);
   }
 
@@ -155,9 +155,9 @@ const accept = steps(
   async (world, taskId, who, by, claims, keyed) => {
     messages += 1;
     world.clock.pass(1);
-    const message = said(`m${messages}`);
+    const message = userMessage(`m${messages}`);
     const scope = world.scope(who);
-    const stored = await world.stored(taskId);
+    const stored = await world.readTask(taskId);
     const status = { state: 'TASK_STATE_SUBMITTED' as const, timestamp: new Date(world.clock.now()).toISOString() };
     const task = stored ? taskId : { id: taskId, contextId: 'c', status, history: [message] };
     const outcome = await world.both((storage) =>
@@ -171,7 +171,7 @@ const accept = steps(
         }),
       ),
     );
-    if (outcome?.kind === 'accepted') world.claimed(taskId, outcome.claim);
+    if (outcome?.kind === 'accepted') world.keepClaim(taskId, outcome.claim);
   },
 );
 
@@ -179,10 +179,10 @@ const append = steps(
   'append',
   [id, fc.option(state), fc.constantFrom('own', 'own', 'own', 'idle', 'force'), off, fc.boolean(), fc.boolean()],
   async (world, taskId, next, authority, behind, withSnapshot, ends) => {
-    const stored = await world.stored(taskId);
+    const stored = await world.readTask(taskId);
     if (stored === undefined) return;
     world.clock.pass(1);
-    const held = world.held(taskId, behind);
+    const held = world.heldTurn(taskId, behind);
     const play = new TaskPlay({ storage: world.memory, clock: world.clock }, { ...stored, ...held });
     const more = {
       authority: authority === 'own' ? held.epoch : (authority as 'idle' | 'force'),
@@ -202,16 +202,16 @@ const anyStep = fc.oneof(
     arbitrary: steps('claim', [node, fc.nat({ max: 3 }), fc.option(id), fc.option(id)], async (world, ...args) => {
       const [by, limit, only, knows] = args;
       const task = only === null ? {} : { task: world.key(only) };
-      const holds = knows === null ? {} : { holds: [world.held(knows, 0)] };
+      const holds = knows === null ? {} : { holds: [world.heldTurn(knows, 0)] };
       const request = { node: by, leaseMs: 8, agents: [world.agent], limit, ...task, ...holds };
       const claimed = await world.both((storage) => storage.claim(request));
-      for (const claim of claimed?.claims ?? []) world.claimed(claim.task.id, claim);
+      for (const claim of claimed?.claims ?? []) world.keepClaim(claim.task.id, claim);
     }),
   },
   {
     weight: 1,
     arbitrary: steps('renew', [node, off], (world, by, behind) => {
-      const turns = ['t0', 't1', 't2'].map((taskId) => world.held(taskId, behind));
+      const turns = ['t0', 't1', 't2'].map((taskId) => world.heldTurn(taskId, behind));
       return world.both((storage) => storage.renew({ node: by, leaseMs: 8, turns }));
     }),
   },
@@ -221,19 +221,19 @@ const anyStep = fc.oneof(
       'release',
       [id, fc.constantFrom('done' as const, 'again' as const, 'handover' as const, 'unbegun' as const), off],
       (world, taskId, how, behind) =>
-        world.both((storage) => storage.release({ ...world.held(taskId, behind), attempt: 2 }, how)),
+        world.both((storage) => storage.release({ ...world.heldTurn(taskId, behind), attempt: 2 }, how)),
     ),
   },
   {
     weight: 1,
     arbitrary: steps('begin', [id, fc.integer({ min: 1, max: 4 }), off], (world, taskId, attempt, behind) =>
-      world.both((storage) => storage.begin(world.held(taskId, behind), attempt)),
+      world.both((storage) => storage.begin(world.heldTurn(taskId, behind), attempt)),
     ),
   },
   {
     weight: 1,
     arbitrary: steps('checkpoint', [id, off], (world, taskId, behind) =>
-      world.both((storage) => storage.saveCheckpoint(world.held(taskId, behind), { at: taskId })),
+      world.both((storage) => storage.saveCheckpoint(world.heldTurn(taskId, behind), { at: taskId })),
     ),
   },
   {
@@ -254,7 +254,7 @@ const anyStep = fc.oneof(
         return world.both<unknown>((storage) => {
           if (what === 'reserve') return storage.keys.reserve(scope, key, { node: by, leaseMs: 8 });
           if (what === 'unreserve') return storage.keys.unreserve(scope, key.key, by);
-          return storage.keys.remember(scope, key, said(`reply of ${by}`));
+          return storage.keys.remember(scope, key, userMessage(`reply of ${by}`));
         });
       },
     ),

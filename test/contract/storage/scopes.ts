@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Scope, type TaskKey, taskKeyText } from '../../../packages/parley/src/store/task-key.js';
-import { acceptance, claimsOf, ELSEWHERE, LEASE, newTask, said, TaskPlay } from './task-play.js';
+import { acceptance, claimsOf, ELSEWHERE, LEASE, newTask, TaskPlay, userMessage } from './task-play.js';
 import { type OpenStorage, useStorage } from './tested-storage.js';
 
 const SCOPES: readonly Scope[] = [
@@ -28,7 +28,7 @@ export function scopesContract(open: OpenStorage): void {
       const { storage } = tested;
       for (const [index, scope] of SCOPES.entries()) {
         const task = newTask(tested, `t${index}`, { contextId: 'shared' });
-        await storage.accept(acceptance(said('m'), task, { scope }));
+        await storage.accept(acceptance(userMessage('m'), task, { scope }));
       }
       for (const [index, scope] of SCOPES.entries()) {
         for (const other of SCOPES.keys()) {
@@ -94,7 +94,7 @@ export function scopesContract(open: OpenStorage): void {
       const different = [...new Map(scopes.map((scope) => [JSON.stringify(scope), scope])).values()];
       for (const [index, scope] of different.entries()) {
         const task = newTask(tested, 't', { contextId: `c${index}` });
-        expect(await storage.accept(acceptance(said('m'), task, { scope }))).toMatchObject({ kind: 'accepted' });
+        expect(await storage.accept(acceptance(userMessage('m'), task, { scope }))).toMatchObject({ kind: 'accepted' });
       }
       for (const [index, scope] of different.entries()) {
         const stored = await storage.task(scope, 't');
@@ -110,7 +110,7 @@ export function scopesContract(open: OpenStorage): void {
       await storage.push.putConfig(owner, { id: 'p', taskId: 't', url: 'https://example.com' });
       for (const scope of others.filter(({ agent }) => agent === 'a')) {
         expect(await storage.task(scope, 't')).toBeUndefined();
-        expect(await storage.accept(acceptance(said('x'), 't', { scope }))).toEqual({ kind: 'not-found' });
+        expect(await storage.accept(acceptance(userMessage('x'), 't', { scope }))).toEqual({ kind: 'not-found' });
         expect(await storage.requestCancel(scope, 't', {})).toEqual({ kind: 'not-found' });
         expect(await storage.delete(scope, 't')).toBe('not-found');
         const key = { scope, id: 't' };
@@ -136,9 +136,9 @@ export function scopesContract(open: OpenStorage): void {
       const { storage } = tested;
       const [mine, yours] = SCOPES;
       if (mine === undefined || yours === undefined) throw new Error('There are no scopes');
-      await storage.accept(acceptance(said('m'), newTask(tested, 't1', { contextId: 'c' }), { scope: mine }));
+      await storage.accept(acceptance(userMessage('m'), newTask(tested, 't1', { contextId: 'c' }), { scope: mine }));
       const other = newTask(tested, 't2', { contextId: 'c' });
-      expect((await storage.accept(acceptance(said('m'), other, { scope: yours }))).kind).toBe('accepted');
+      expect((await storage.accept(acceptance(userMessage('m'), other, { scope: yours }))).kind).toBe('accepted');
     });
   });
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { type FinishedLog, sweep } from '../../../packages/parley/src/store/engine/sweep.js';
 import type { Retention, Swept, TaskStorage } from '../../../packages/parley/src/store/task-storage.js';
-import { ALICE, said } from './task-play.js';
+import { ALICE, userMessage } from './task-play.js';
 
 // A database that sweeps by its own statements must remove the same rows as the engine.
 
@@ -59,7 +59,7 @@ function rowsAround(now: number): fc.Arbitrary<SweptRows> {
 function sweptByEngine(rows: SweptRows, retention: Retention, now: number): SweptRows & { readonly swept: Swept } {
   let tasks: (SweptTask & { endedAt: number | undefined; records: number })[] = rows.tasks.map((task) => ({ ...task }));
   let keys = [...rows.keys];
-  const ended = (before: number) =>
+  const endedBefore = (before: number) =>
     tasks
       .filter(({ endedAt }) => endedAt !== undefined && endedAt < before)
       .sort((one, other) => (one.endedAt ?? 0) - (other.endedAt ?? 0));
@@ -75,10 +75,10 @@ function sweptByEngine(rows: SweptRows, retention: Retention, now: number): Swep
       },
       finished: {
         setClockBack: (time) => {
-          for (const task of ended(Number.POSITIVE_INFINITY)) task.endedAt = Math.min(task.endedAt ?? 0, time);
+          for (const task of endedBefore(Number.POSITIVE_INFINITY)) task.endedAt = Math.min(task.endedAt ?? 0, time);
         },
         *logs(before): Generator<FinishedLog> {
-          for (const task of ended(before)) {
+          for (const task of endedBefore(before)) {
             if (task.records === 0) continue;
             const drop = (limit: number) => {
               const count = Math.min(limit, task.records);
@@ -89,7 +89,7 @@ function sweptByEngine(rows: SweptRows, retention: Retention, now: number): Swep
           }
         },
         sweepTasks: (before, limit) => {
-          const gone = ended(before).slice(0, Math.max(0, limit));
+          const gone = endedBefore(before).slice(0, Math.max(0, limit));
           tasks = tasks.filter((task) => !gone.includes(task));
           return gone.length;
         },
@@ -121,7 +121,7 @@ export function sweepRuleProperty(open: () => Promise<SweptDatabase>, numRuns: n
           await storage.push.putConfig(ALICE, { id: 'hook', taskId: id, url: 'https://example.com' });
         }
         for (const { name, expiresAt } of rows.keys) {
-          await storage.keys.remember(ALICE, { key: name, digest: name, ttlMs: expiresAt - now }, said(name));
+          await storage.keys.remember(ALICE, { key: name, digest: name, ttlMs: expiresAt - now }, userMessage(name));
         }
         await database.write(rows.tasks);
         expect(await database.tasks()).toEqual(rows.tasks);

@@ -24,7 +24,7 @@ export const LEASE = { node: 'here', leaseMs: 10_000 };
 export const ELSEWHERE = { node: 'there', leaseMs: 10_000 };
 
 /** A message of a user. */
-export function said(messageId: string, text = messageId): Message {
+export function userMessage(messageId: string, text = messageId): Message {
   return { messageId, role: 'ROLE_USER', parts: [{ text }] };
 }
 
@@ -56,14 +56,14 @@ export function acceptance(message: Message, task: Task | string, more: Partial<
 }
 
 /** Returns an outcome, which must be `accepted`. */
-export function accepted(outcome: AcceptOutcome): Extract<AcceptOutcome, { kind: 'accepted' }> {
+export function acceptedOf(outcome: AcceptOutcome): Extract<AcceptOutcome, { kind: 'accepted' }> {
   if (outcome.kind !== 'accepted') throw new Error(`The message was not accepted: ${outcome.kind}`);
   return outcome;
 }
 
 /** Returns the claim of an outcome, which must have one. */
-export function claimed(outcome: AcceptOutcome): Claim {
-  const { claim } = accepted(outcome);
+export function takeClaim(outcome: AcceptOutcome): Claim {
+  const { claim } = acceptedOf(outcome);
   if (claim === undefined) throw new Error('The turn was not claimed');
   return claim;
 }
@@ -108,9 +108,11 @@ export class TaskPlay {
 
   /** Creates a task with a running turn. */
   static async begin(tested: Tested, id: string, more: Partial<Acceptance> = {}): Promise<TaskPlay> {
-    const create = newTask(tested, id, { history: [said(`first of ${id}`)] });
-    const outcome = await tested.storage.accept(acceptance(said(`first of ${id}`), create, { claim: LEASE, ...more }));
-    return new TaskPlay(tested, claimed(outcome));
+    const create = newTask(tested, id, { history: [userMessage(`first of ${id}`)] });
+    const outcome = await tested.storage.accept(
+      acceptance(userMessage(`first of ${id}`), create, { claim: LEASE, ...more }),
+    );
+    return new TaskPlay(tested, takeClaim(outcome));
   }
 
   get key(): TaskKey {

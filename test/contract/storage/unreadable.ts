@@ -46,7 +46,7 @@ export function unreadableContract(name: string, open: (clock: StorageClock, log
       const play = await TaskPlay.begin(tested, id);
       await play.write(['TASK_STATE_COMPLETED'], { endsTurn: 1 });
     };
-    const told = () => logger.lines.filter(({ level }) => level === 'error').map(({ fields }) => fields);
+    const loggedErrors = () => logger.lines.filter(({ level }) => level === 'error').map(({ fields }) => fields);
 
     it.each([
       ['the status of a finished one', endedTask, 'status', NO_JSON],
@@ -67,12 +67,12 @@ export function unreadableContract(name: string, open: (clock: StorageClock, log
       expect(first.tasks.map(({ task }) => task.id)).toEqual(['t2']);
       const rest = await storage.tasks({ ...QUERY, limit: 2, ...(first.next && { cursor: first.next }) });
       expect(rest.tasks.map(({ task }) => task.id)).toEqual(['t0']);
-      expect(told()).toEqual([expect.objectContaining({ taskId: 't1' })]);
+      expect(loggedErrors()).toEqual([expect.objectContaining({ taskId: 't1' })]);
       expect(await storage.check()).toMatchObject({ unreadable: 1 });
 
       await expect(storage.task(ALICE, 't1')).rejects.toThrow(UnreadableTaskError);
       expect((await storage.task(ALICE, 't0'))?.task.id).toBe('t0');
-      expect(told()).toHaveLength(1);
+      expect(loggedErrors()).toHaveLength(1);
       expect(JSON.stringify(logger.lines)).not.toContain('secret');
     });
 
@@ -102,13 +102,13 @@ export function unreadableContract(name: string, open: (clock: StorageClock, log
       expect(parked.queues).toMatchObject([
         { key: { scope: ALICE, id: 't1' }, configId: 'hook', parked: expect.stringContaining('cannot be read') },
       ]);
-      expect(told()).toHaveLength(1);
+      expect(loggedErrors()).toHaveLength(1);
       expect(JSON.stringify([logger.lines, parked])).not.toContain('secret');
       // A replay parks the queue again, without a second line in the log.
       expect(await storage.push.replay({ key: { scope: ALICE, id: 't1' }, configId: 'hook' })).toBe('replayed');
       expect((await storage.push.claim(DELIVERIES)).claims).toEqual([]);
       expect((await storage.push.queues({ standing: 'parked', limit: 10 })).queues).toHaveLength(1);
-      expect(told()).toHaveLength(1);
+      expect(loggedErrors()).toHaveLength(1);
     });
 
     it('has its deliveries made up to the record that cannot be read', async () => {

@@ -122,7 +122,7 @@ export class TaskTables implements LocalTasks<TaskHead> {
   }
 
   cancelOf({ name }: TaskHead, turn: number): CancelRequest | undefined {
-    return parsed(this.#tables.turns.get(`${name} ${turn}`)?.cancel);
+    return parseJson(this.#tables.turns.get(`${name} ${turn}`)?.cancel);
   }
 
   cancel(head: TaskHead, turn: number, request: CancelRequest): void {
@@ -142,8 +142,8 @@ export class TaskTables implements LocalTasks<TaskHead> {
       caller: JSON.parse(row.caller),
       attempts: row.attempts,
       handOvers: row.handOvers,
-      checkpoint: parsed(row.checkpoint),
-      cancel: parsed(row.cancel),
+      checkpoint: parseJson(row.checkpoint),
+      cancel: parseJson(row.cancel),
     };
   }
 
@@ -173,6 +173,6 @@ export class TaskTables implements LocalTasks<TaskHead> {
   }
 }
 
-function parsed<T>(text: string | undefined): T | undefined {
+function parseJson<T>(text: string | undefined): T | undefined {
   return text === undefined ? undefined : (JSON.parse(text) as T);
 }

@@ -1,6 +1,15 @@
 import { type DurableObjectStorage, durableObjectStorage, type ObjectContext } from 'parley-a2a-durable-object';
 import { describe, expect, it } from 'vitest';
-import { ALICE, acceptance, claimsOf, LEASE, newTask, only, said, TaskPlay } from '../../contract/storage/task-play.js';
+import {
+  ALICE,
+  acceptance,
+  claimsOf,
+  LEASE,
+  newTask,
+  only,
+  TaskPlay,
+  userMessage,
+} from '../../contract/storage/task-play.js';
 import { type OpenStorage, useStorage } from '../../contract/storage/tested-storage.js';
 
 /** Longer than the limit of a row. Each of its parts would end within a surrogate pair. */
@@ -20,7 +29,7 @@ export function objectContract(context: ObjectContext, open: OpenStorage): void 
     it('are read unchanged, and deleted with their rows', async () => {
       const { storage } = tested;
       const play = await TaskPlay.begin(tested, 't1');
-      const message = { ...said('large'), parts: [{ text: LARGE }] };
+      const message = { ...userMessage('large'), parts: [{ text: LARGE }] };
       await storage.accept(acceptance(message, 't1'));
       expect(count('long_text')).toBe(6);
       await play.write([play.chunk(LARGE, false), play.status('TASK_STATE_WORKING', { message })]);
@@ -37,7 +46,10 @@ export function objectContract(context: ObjectContext, open: OpenStorage): void 
 
     it('are deleted when they are replaced', async () => {
       const { storage } = tested;
-      const status = { state: 'TASK_STATE_WORKING' as const, message: { ...said('w'), parts: [{ text: LARGE }] } };
+      const status = {
+        state: 'TASK_STATE_WORKING' as const,
+        message: { ...userMessage('w'), parts: [{ text: LARGE }] },
+      };
       await storage.create(ALICE, newTask(tested, 't1', { status }));
       expect(count('long_text')).toBe(12);
       const stored = await storage.task(ALICE, 't1');
@@ -95,11 +107,12 @@ export function objectContract(context: ObjectContext, open: OpenStorage): void 
       for (const id of ['a', 'b', 'c']) {
         await TaskPlay.begin(tested, id, { pushConfig: { id: 'hook', url: 'https://example.com' } });
       }
-      for (const key of ['k1', 'k2']) await storage.keys.remember(ALICE, { key, digest: 'd', ttlMs: 9 }, said(key));
+      for (const key of ['k1', 'k2'])
+        await storage.keys.remember(ALICE, { key, digest: 'd', ttlMs: 9 }, userMessage(key));
       expect(await storage.owners.scopes({ owner: 'alice' })).toEqual([ALICE]);
       const first = await storage.owners.keys(ALICE, { limit: 1 });
       expect(first).toMatchObject({
-        keys: [{ key: 'k1', taskId: null, reply: JSON.stringify(said('k1')) }],
+        keys: [{ key: 'k1', taskId: null, reply: JSON.stringify(userMessage('k1')) }],
         next: 'k1',
       });
       expect((await storage.owners.keys(ALICE, { cursor: 'k1', limit: 9 })).keys.map(({ key }) => key)).toEqual(['k2']);
@@ -127,9 +140,9 @@ export function objectContract(context: ObjectContext, open: OpenStorage): void 
 
     it('excludes its turn from claims, while other turns are claimed', async () => {
       const { storage } = tested;
-      for (const id of ['t1', 't2']) await storage.accept(acceptance(said(id), newTask(tested, id)));
+      for (const id of ['t1', 't2']) await storage.accept(acceptance(userMessage(id), newTask(tested, id)));
       sql.exec("UPDATE turn SET message = ? WHERE task = (SELECT pk FROM task WHERE id = 't1')", broken);
-      expect(only(await claimsOf(storage, { ...REQUEST, limit: 1 }))).toMatchObject({ message: said('t2') });
+      expect(only(await claimsOf(storage, { ...REQUEST, limit: 1 }))).toMatchObject({ message: userMessage('t2') });
       expect(await claimsOf(storage, REQUEST)).toEqual([]);
       expect(await storage.check()).toMatchObject({ waiting: 1, unreadable: 1 });
     });
@@ -139,7 +152,7 @@ export function objectContract(context: ObjectContext, open: OpenStorage): void 
       const play = await TaskPlay.begin(tested, 't1');
       await play.write(['TASK_STATE_INPUT_REQUIRED'], { endsTurn: 1 });
       sql.exec('UPDATE record SET event = ?', broken);
-      const more = acceptance(said('more'), 't1', { claim: LEASE });
+      const more = acceptance(userMessage('more'), 't1', { claim: LEASE });
       await expect(storage.accept(more)).rejects.toMatchObject({ name: 'UnreadableTaskError' });
       expect(count('turn')).toBe(0);
     });
@@ -168,8 +181,8 @@ export function objectContract(context: ObjectContext, open: OpenStorage): void 
         },
       };
       const storage: DurableObjectStorage = durableObjectStorage(refusing, { clock: tested.clock });
-      await storage.accept(acceptance(said('m1'), newTask(tested, 't1')));
-      await expect(storage.accept(acceptance(said('m2'), newTask(tested, 't2')))).rejects.toMatchObject({
+      await storage.accept(acceptance(userMessage('m1'), newTask(tested, 't1')));
+      await expect(storage.accept(acceptance(userMessage('m2'), newTask(tested, 't2')))).rejects.toMatchObject({
         name: 'StorageError',
         message: 'The alarm cannot be set. The class of the Durable Object needs a method alarm',
       });

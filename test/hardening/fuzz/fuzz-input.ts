@@ -4,7 +4,7 @@ import { OPERATION_NAMES, OPERATIONS } from '../../../packages/parley/src/operat
 import { Random } from '../../../packages/parley/test/random.js';
 import { BINDINGS, callBytes } from '../calls.js';
 import { fullRequest } from '../wrong-values.js';
-import { chunked, mutatedBytes, mutatedHeaders, mutatedTarget, mutatedValue } from './mutations.js';
+import { encodeChunked, mutatedBytes, mutatedHeaders, mutatedTarget, mutatedValue } from './mutations.js';
 
 /** The bytes for one connection, in pieces. */
 export type FuzzInput = readonly Buffer[];
@@ -44,7 +44,7 @@ function fuzzRequest(random: Random, taskIds: readonly string[]): Buffer {
   if (random.oneIn(20)) call.target = random.pick(ORIGIN);
   if (random.oneIn(12)) call.method = random.pick(METHODS);
   if (random.oneIn(5)) {
-    call.body = chunked(random, call.body);
+    call.body = encodeChunked(random, call.body);
     call.headers = [...call.headers.filter((line) => !line.startsWith('content-length')), 'transfer-encoding: chunked'];
   }
   while (random.oneIn(4)) call.headers = [...mutatedHeaders(random, call.headers)];
@@ -83,7 +83,7 @@ function split(bytes: Buffer) {
 }
 
 /** A smaller input for which `fails` still holds; gives up after `tries`. */
-export async function reduced(
+export async function reduceInput(
   input: Buffer,
   fails: (input: Buffer) => Promise<boolean>,
   tries: number,

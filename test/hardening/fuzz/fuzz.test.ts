@@ -4,7 +4,7 @@ import { AttackedServer } from '../attacked-server.js';
 import { BASE, httpJsonBytes, requestBytes } from '../calls.js';
 import { readError } from '../error-answer.js';
 import { readAnswer } from '../http-answer.js';
-import { type FuzzInput, fuzzInput, reduced } from './fuzz-input.js';
+import { type FuzzInput, fuzzInput, reduceInput } from './fuzz-input.js';
 
 /** FUZZ_SEED and FUZZ_SECONDS repeat or prolong a run; FUZZ_INPUT plays one input of it alone. */
 const { FUZZ_SEED, FUZZ_SECONDS, FUZZ_INPUT, TEST_LONG } = process.env;
@@ -79,7 +79,7 @@ async function failureOf(server: AttackedServer, input: FuzzInput): Promise<stri
 async function report(server: AttackedServer, seed: number, input: FuzzInput, failure: string): Promise<never> {
   const whole = Buffer.concat(input);
   const fails = async (bytes: Buffer) => server.alive && (await failureOf(server, [bytes])) !== undefined;
-  const small = (await fails(whole)) ? await reduced(whole, fails, 60) : whole;
+  const small = (await fails(whole)) ? await reduceInput(whole, fails, 60) : whole;
   throw new Error(
     `${failure}\nFUZZ_SEED=${SEED} FUZZ_INPUT=${seed} plays it again; reduced to ${small.length} of ${whole.length} bytes:\n` +
       JSON.stringify(small.toString('latin1').slice(0, 20_000)),

@@ -220,7 +220,7 @@ export function mutatedTarget(random: Random, target: string): string {
 }
 
 /** The body in chunks of random sizes; now and then with extensions, or not quite right. */
-export function chunked(random: Random, body: Buffer): Buffer {
+export function encodeChunked(random: Random, body: Buffer): Buffer {
   const pieces: Buffer[] = [];
   for (let at = 0; at < body.length; ) {
     const chunk = body.subarray(at, at + 1 + random.below(random.pick([3, 100, 100_000])));

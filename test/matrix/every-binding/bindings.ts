@@ -46,7 +46,7 @@ export interface BindingRow {
   /** The members of an outcome that the binding has no place for. Default: none. */
   readonly apart?: readonly string[];
   /** The part of an outcome that the binding shows. Default: all of it. */
-  readonly shown?: (outcome: unknown) => unknown;
+  readonly normalize?: (outcome: unknown) => unknown;
 }
 
 /** A client of one binding in one version, by the card of the agent with all its interfaces. */
@@ -96,7 +96,7 @@ export const BINDINGS: readonly BindingRow[] = [
       ...SUBSCRIBING,
     ],
     apart: ['challenges'],
-    shown: beginsWithState,
+    normalize: beginsWithState,
   },
   // gRPC serves one agent on each port.
   {

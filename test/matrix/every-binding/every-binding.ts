@@ -51,7 +51,7 @@ export function everyBinding(store: StoreRow): void {
       async ([, version, binding], { expect }) => {
         const outcomes = await outcomesOf(world, binding, version);
         expect(outcomes.size).toBeGreaterThan(binding.operations === undefined ? 150 : 80);
-        const shown = binding.shown ?? ((outcome: unknown) => outcome);
+        const shown = binding.normalize ?? ((outcome: unknown) => outcome);
         for (const { name, differs = false } of ALL) {
           if (!outcomes.has(name)) continue;
           const outcome = outcomes.get(name);

@@ -15,59 +15,62 @@ type Said = Readonly<Record<string, unknown>>;
 
 interface LimitRow {
   /** The request of a size. */
-  readonly sized: (size: number) => Said;
+  readonly ofSize: (size: number) => Said;
   /** Sizes below and above the limit. Bindings count bytes and items of their own envelopes, so these are not close. */
   readonly sizes?: readonly [within: number, beyond: number];
 }
 
 /** Values of one level each, in lists and objects by turns. */
-function nested(levels: number): unknown {
+function nestValue(levels: number): unknown {
   if (levels === 0) return 'end';
-  return levels % 3 === 0 ? [nested(levels - 1)] : { deeper: nested(levels - 1) };
+  return levels % 3 === 0 ? [nestValue(levels - 1)] : { deeper: nestValue(levels - 1) };
 }
 
 /** One row for each limit of a request. */
 const LIMITS: Readonly<Record<keyof RequestLimits, readonly LimitRow[]>> = {
-  bodyBytes: [{ sized: (size) => ({ parts: [{ text: 'x'.repeat(size) }] }), sizes: [2_000, 8_000] }],
+  bodyBytes: [{ ofSize: (size) => ({ parts: [{ text: 'x'.repeat(size) }] }), sizes: [2_000, 8_000] }],
   jsonDepth: [
-    { sized: (size) => ({ metadata: { own: nested(size - 1) } }) },
-    { sized: (size) => ({ parts: [{ text: 'deep', metadata: { own: nested(size - 1) } }] }) },
+    { ofSize: (size) => ({ metadata: { own: nestValue(size - 1) } }) },
+    { ofSize: (size) => ({ parts: [{ text: 'deep', metadata: { own: nestValue(size - 1) } }] }) },
   ],
   jsonItems: [
-    { sized: (size) => ({ metadata: { own: new Array(size).fill(0) } }), sizes: [150, 300] },
-    { sized: (size) => ({ metadata: { own: new Array(size / 2).fill([0]) } }), sizes: [150, 300] },
+    { ofSize: (size) => ({ metadata: { own: new Array(size).fill(0) } }), sizes: [150, 300] },
+    { ofSize: (size) => ({ metadata: { own: new Array(size / 2).fill([0]) } }), sizes: [150, 300] },
   ],
-  parts: [{ sized: (size) => ({ parts: new Array(size).fill({ text: 'part' }) }) }],
+  parts: [{ ofSize: (size) => ({ parts: new Array(size).fill({ text: 'part' }) }) }],
   idLength: [
-    { sized: (size) => ({ messageId: randomUUID().padEnd(size, 'x') }) },
-    { sized: (size) => ({ contextId: randomUUID().padEnd(size, 'x') }) },
+    { ofSize: (size) => ({ messageId: randomUUID().padEnd(size, 'x') }) },
+    { ofSize: (size) => ({ contextId: randomUUID().padEnd(size, 'x') }) },
   ],
 };
 
-async function sent(client: Client, own: Said): Promise<unknown> {
+async function sendOwn(client: Client, own: Said): Promise<unknown> {
   const message = { messageId: randomUUID(), parts: [{ text: 'hi' }], ...own };
   const refused = await refusal(client.sendMessage({ message } as never));
   return 'result' in (refused as object) ? 'taken' : refused;
 }
 
 const CONFIGURED: readonly MatrixScenario[] = Object.entries(LIMITS).flatMap(([name, rows]) =>
-  rows.map(({ sized, sizes }, at): MatrixScenario => {
+  rows.map(({ ofSize, sizes }, at): MatrixScenario => {
     const limit = NARROW[name as keyof RequestLimits];
     const [within, beyond] = sizes ?? [limit, limit + 1];
     return {
       name: `requests within and beyond ${name} (${at})${name === 'bodyBytes' ? `: ${TOO_LONG}` : ''}`,
       async play(cell) {
         const client = await cell.client('/narrow');
-        const outcome = { within: await sent(client, sized(within)), beyond: await sent(client, sized(beyond)) };
+        const outcome = {
+          within: await sendOwn(client, ofSize(within)),
+          beyond: await sendOwn(client, ofSize(beyond)),
+        };
         // The client and its connection are as good as before.
-        return { ...outcome, after: await sent(client, {}) };
+        return { ...outcome, after: await sendOwn(client, {}) };
       },
     };
   }),
 );
 
 /** A message after its way to the agent and back, over every operation that shows it. */
-async function mirrored(client: Client, own: Said, { lists }: { readonly lists: boolean }): Promise<unknown> {
+async function mirrorMessage(client: Client, own: Said, { lists }: { readonly lists: boolean }): Promise<unknown> {
   const contextId = randomUUID();
   const message = { contextId, parts: [{ text: 'hi' }], ...own } as never;
   const events = await eventsOf(client.sendStreamingMessage({ message }));
@@ -88,10 +91,10 @@ const OF_THE_MODEL: readonly MatrixScenario[] = [
     differs: true,
     async play(cell) {
       const client = await cell.client(MIRROR);
-      const part = { data: nested(LEVELS), metadata: { own: nested(LEVELS - 1) } };
-      return mirrored(
+      const part = { data: nestValue(LEVELS), metadata: { own: nestValue(LEVELS - 1) } };
+      return mirrorMessage(
         client,
-        { parts: [part], metadata: { own: nested(LEVELS - 1) } },
+        { parts: [part], metadata: { own: nestValue(LEVELS - 1) } },
         { lists: cell.version === '1.0' },
       );
     },
@@ -101,10 +104,10 @@ const OF_THE_MODEL: readonly MatrixScenario[] = [
     async play(cell) {
       const client = await cell.client(MIRROR);
       return [
-        await sent(client, { parts: [{ data: nested(LEVELS + 1) }] }),
-        await sent(client, { parts: [{ text: 'hi', metadata: { own: nested(LEVELS) } }] }),
-        await sent(client, { metadata: { own: nested(LEVELS) } }),
-        await sent(client, {}),
+        await sendOwn(client, { parts: [{ data: nestValue(LEVELS + 1) }] }),
+        await sendOwn(client, { parts: [{ text: 'hi', metadata: { own: nestValue(LEVELS) } }] }),
+        await sendOwn(client, { metadata: { own: nestValue(LEVELS) } }),
+        await sendOwn(client, {}),
       ];
     },
   },
@@ -114,10 +117,10 @@ const OF_THE_MODEL: readonly MatrixScenario[] = [
       const client = await cell.client(MIRROR);
       const refused: unknown[] = [];
       for (const levels of [121, 200, 301, 1_000]) {
-        const { code, metadata } = (await sent(client, { parts: [{ data: nested(levels) }] })) as Said;
+        const { code, metadata } = (await sendOwn(client, { parts: [{ data: nestValue(levels) }] })) as Said;
         refused.push({ code, metadata });
       }
-      return [...refused, await sent(client, {})];
+      return [...refused, await sendOwn(client, {})];
     },
   },
   {
@@ -133,7 +136,7 @@ const OF_THE_MODEL: readonly MatrixScenario[] = [
         own,
         call: () => 1,
       };
-      return mirrored(client, { parts: [{ data }], metadata: { own: data } }, { lists: cell.version === '1.0' });
+      return mirrorMessage(client, { parts: [{ data }], metadata: { own: data } }, { lists: cell.version === '1.0' });
     },
   },
   {
@@ -162,7 +165,7 @@ const OF_THE_MODEL: readonly MatrixScenario[] = [
     async play(cell) {
       const client = await cell.client(MIRROR);
       const parts = ['+/+/', '-_-_', '-_8', '-_8=', 'AA', ''].map((raw) => ({ raw, mediaType: 'image/png' }));
-      return mirrored(client, { parts }, { lists: cell.version === '1.0' });
+      return mirrorMessage(client, { parts }, { lists: cell.version === '1.0' });
     },
   },
   {
@@ -171,10 +174,10 @@ const OF_THE_MODEL: readonly MatrixScenario[] = [
       const client = await cell.client(MIRROR);
       const refused: unknown[] = [];
       for (const raw of ['!!!!', 'A', 'AA=', 'A A=', 'AAAA\n', 'é', 'AA==AA==']) {
-        const { code, violations } = (await sent(client, { parts: [{ raw }] })) as Said;
+        const { code, violations } = (await sendOwn(client, { parts: [{ raw }] })) as Said;
         refused.push({ raw, code, count: (violations as readonly unknown[] | undefined)?.length });
       }
-      return [...refused, await sent(client, {})];
+      return [...refused, await sendOwn(client, {})];
     },
   },
 ];

@@ -25,10 +25,10 @@ async function taskOf(client: Client, message: Sent): Promise<Task> {
   throw new Error('The agent answered with a message');
 }
 
-const said = (task: Task, text: string): Sent => ({ message: { taskId: task.id, parts: [{ text }] } });
+const answerParams = (task: Task, text: string): Sent => ({ message: { taskId: task.id, parts: [{ text }] } });
 
 /** Answers a question in each of these ways. Returns the tasks that follow. */
-async function answered(cell: Cell, prompt: string, answers: readonly ((task: Task) => Sent)[]): Promise<unknown> {
+async function answerAll(cell: Cell, prompt: string, answers: readonly ((task: Task) => Sent)[]): Promise<unknown> {
   const client = await cell.client(KIT_PATH);
   const tasks: Task[] = [await taskOf(client, prompt)];
   for (const answer of answers) tasks.push(await taskOf(client, answer(tasks.at(-1) as Task)));
@@ -41,7 +41,7 @@ async function answered(cell: Cell, prompt: string, answers: readonly ((task: Ta
 }
 
 /** Describes a part by the size of its bytes, or by its url. */
-function sized(part: Part): unknown {
+function sizeOfPart(part: Part): unknown {
   const { filename, mediaType } = part;
   if (part.raw !== undefined) return { raw: Buffer.from(part.raw, 'base64').length, filename, mediaType };
   return part.url !== undefined ? { isUrl: part.url.includes('/kit/files/'), filename, mediaType } : part;
@@ -56,8 +56,8 @@ async function large(cell: Cell, extensions: readonly string[]): Promise<unknown
   const { history = [], artifacts = [] } = await client.getTask(id);
   return {
     status,
-    sent: history.flatMap((message) => message.parts.map(sized)),
-    got: artifacts.flatMap((artifact) => artifact.parts.map(sized)),
+    sent: history.flatMap((message) => message.parts.map(sizeOfPart)),
+    got: artifacts.flatMap((artifact) => artifact.parts.map(sizeOfPart)),
     bytes: await Promise.all(
       artifacts
         .flatMap((artifact) => artifact.parts)
@@ -87,48 +87,50 @@ export const KIT_SCENARIOS: readonly MatrixScenario[] = [
   {
     name: 'a call of a tool, approved by data',
     differs: true,
-    play: (cell) => answered(cell, 'buy Dune', [(task) => ({ message: answerApprovals(task, 'approve') })]),
+    play: (cell) => answerAll(cell, 'buy Dune', [(task) => ({ message: answerApprovals(task, 'approve') })]),
   },
   {
     name: 'a call of a tool, refused by data with a reason',
     differs: true,
     play: (cell) =>
-      answered(cell, 'buy Dune', [
+      answerAll(cell, 'buy Dune', [
         (task) => ({ message: answerApprovals(task, [{ callId: '1.2', decision: 'refuse', reason: 'too dear' }]) }),
       ]),
   },
   {
     name: 'a call of a tool, approved by text',
     differs: true,
-    play: (cell) => answered(cell, 'buy Dune', [(task) => said(task, 'yes')]),
+    play: (cell) => answerAll(cell, 'buy Dune', [(task) => answerParams(task, 'yes')]),
   },
   {
     name: 'a call of a tool, refused by text',
     differs: true,
-    play: (cell) => answered(cell, 'buy Dune', [(task) => said(task, 'no')]),
+    play: (cell) => answerAll(cell, 'buy Dune', [(task) => answerParams(task, 'no')]),
   },
   {
     name: 'a form of a tool, answered by data',
     differs: true,
     play: (cell) =>
-      answered(cell, 'stay Oslo', [
+      answerAll(cell, 'stay Oslo', [
         (task) => ({ message: answerQuestion(task, { action: 'accept', content: { nights: 3 } }) }),
       ]),
   },
   {
     name: 'a form of a tool, answered by a text that does not fit, and by one that does',
     differs: true,
-    play: (cell) => answered(cell, 'stay Oslo', [(task) => said(task, 'many'), (task) => said(task, '4')]),
+    play: (cell) =>
+      answerAll(cell, 'stay Oslo', [(task) => answerParams(task, 'many'), (task) => answerParams(task, '4')]),
   },
   {
     name: 'a form of a tool, declined',
     differs: true,
-    play: (cell) => answered(cell, 'stay Oslo', [(task) => ({ message: answerQuestion(task, { action: 'decline' }) })]),
+    play: (cell) =>
+      answerAll(cell, 'stay Oslo', [(task) => ({ message: answerQuestion(task, { action: 'decline' }) })]),
   },
   {
     name: 'a question of the agent that asks for an approval, too',
     differs: true,
-    play: (cell) => answered(cell, 'wonder Dune', [(task) => ({ message: answerApprovals(task, 'approve') })]),
+    play: (cell) => answerAll(cell, 'wonder Dune', [(task) => ({ message: answerApprovals(task, 'approve') })]),
   },
   {
     name: 'calls of tools whose task is canceled',
@@ -167,11 +169,13 @@ export const KIT_SCENARIOS: readonly MatrixScenario[] = [
     name: 'data that do not fit the schema of the agent',
     async play(cell) {
       const client = await cell.client(KIT_PATH);
-      const sent = (city: unknown) => ({ message: { parts: [{ text: 'nothing' }, { data: { city } as never }] } });
+      const cityParams = (city: unknown) => ({
+        message: { parts: [{ text: 'nothing' }, { data: { city } as never }] },
+      });
       return {
-        refused: await refusal(client.sendMessage(sent(7))),
-        streamed: await refusal(eventsOf(client.sendStreamingMessage(sent('x'.repeat(101))))),
-        taken: (await taskOf(client, sent('Oslo'))).status,
+        refused: await refusal(client.sendMessage(cityParams(7))),
+        streamed: await refusal(eventsOf(client.sendStreamingMessage(cityParams('x'.repeat(101))))),
+        taken: (await taskOf(client, cityParams('Oslo'))).status,
       };
     },
   },

@@ -7,7 +7,7 @@ import type { Cell } from './world.js';
 export type Options = Parameters<Client['getTask']>[1];
 
 /** The response of a call by the name of its operation, or the events of its stream. */
-export async function called(
+export async function callOperation(
   client: Client,
   operation: OperationName,
   request: object,
@@ -53,7 +53,7 @@ const HASH = /(?<=")call-[\w-]+(?=")|(?<="callee":")[\da-f]{16}(?=")/;
 const NAMED = new RegExp(`${ID.source}|${HASH.source}`, 'g');
 
 /** An outcome with each id and time replaced by the number of its first appearance, as plain JSON. */
-export function normalized(outcome: unknown, cell: Cell): unknown {
+export function normalizeOutcome(outcome: unknown, cell: Cell): unknown {
   const seen = new Map<string, string>();
   const text = JSON.stringify(outcome, inOrder)
     .replaceAll(cell.name, 'CELL')

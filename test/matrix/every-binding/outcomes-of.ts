@@ -2,7 +2,7 @@ import { CLIENT_VERSIONS } from '../../../packages/parley/src/codec/client-codec
 import type { BindingRow, MatrixVersion } from './bindings.js';
 import { INPUT_LIMITS } from './input-limits.js';
 import { KIT_SCENARIOS } from './kit-scenarios.js';
-import { normalized } from './outcome.js';
+import { normalizeOutcome } from './outcome.js';
 import { REFUSALS } from './refusals.js';
 import { type MatrixScenario, SCENARIOS } from './scenarios.js';
 import type { World } from './world.js';
@@ -27,7 +27,7 @@ export async function outcomesOf(world: World, binding: BindingRow, version: Mat
   const worker = async () => {
     for (let scenario = left.shift(); scenario !== undefined; scenario = left.shift()) {
       const outcome = await scenario.play(cell).catch((error: unknown) => ({ failed: String(error) }));
-      outcomes.set(scenario.name, normalized(outcome, cell));
+      outcomes.set(scenario.name, normalizeOutcome(outcome, cell));
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));

@@ -68,17 +68,17 @@ class PlainTransport implements ClientTransport {
         : call.operation === 'getTask'
           ? service.getTask(id, historyLength)
           : service.cancelTask(id);
-    return codec.decodeResponse(call.operation, await answer.catch(rejected));
+    return codec.decodeResponse(call.operation, await answer.catch(throwRejection));
   }
 
   async stream(call: TransportCall<StreamingOperationName>): Promise<OpenedStream> {
     const { message, configuration } = codec.encodeRequest(call.operation, call.request);
     const events = new CallbackEvents(call.signal, 'taskId' in (message as object));
-    const begun = await this.#of(call).sendMessageStreaming(message, configuration, events.take).catch(rejected);
+    const begun = await this.#of(call).sendMessageStreaming(message, configuration, events.take).catch(throwRejection);
     call.opened?.();
     // The task of a stream is a remote object, which is a function here.
     if (typeof begun !== 'function') events.end({ ...begun });
-    else events.ended = () => (begun as unknown as Disposable)[Symbol.dispose]();
+    else events.onEnd = () => (begun as unknown as Disposable)[Symbol.dispose]();
     const batches = events.batches();
     return { first: await batches.next(), events: batches };
   }
@@ -103,34 +103,34 @@ class PlainTransport implements ClientTransport {
  */
 export function beginsWithState(outcome: unknown): unknown {
   const numbers = new Map<string, string>();
-  const text = JSON.stringify(reduced(outcome)).replace(/\bid-\d+/g, (id) => {
+  const text = JSON.stringify(reduceValue(outcome)).replace(/\bid-\d+/g, (id) => {
     if (!numbers.has(id)) numbers.set(id, `id-${numbers.size}`);
     return numbers.get(id) as string;
   });
   return JSON.parse(text);
 }
 
-function reduced(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map((item, at) => (at === 0 ? stateOf(item) : reduced(item)));
+function reduceValue(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item, at) => (at === 0 ? stateOf(item) : reduceValue(item)));
   if (typeof value !== 'object' || value === null) return value;
   const members = Object.entries(value).filter(([name, member]) => name !== 'metadata' || !('userId' in member));
-  return Object.fromEntries(members.map(([name, member]) => [name, reduced(member)]));
+  return Object.fromEntries(members.map(([name, member]) => [name, reduceValue(member)]));
 }
 
 function stateOf(event: unknown): unknown {
   const { task, ...others } = (event ?? {}) as { readonly task?: Readonly<Record<string, unknown>> };
-  if (task === undefined || Object.keys(others).length > 0) return reduced(event);
+  if (task === undefined || Object.keys(others).length > 0) return reduceValue(event);
   return { task: { id: task.id, contextId: task.contextId, status: task.status } };
 }
 
-function rejected(error: unknown): never {
+function throwRejection(error: unknown): never {
   throw rejectedError(error);
 }
 
 /** The events of one callback as those of a stream, until the turn is over. */
 class CallbackEvents {
   /** Called when the reader needs no more. */
-  ended = (): void => {};
+  onEnd = (): void => {};
   readonly #signal: AbortSignal | undefined;
   readonly #arrived: object[] = [];
   /** True until the artifacts have arrived that the task had before. */
@@ -182,7 +182,7 @@ class CallbackEvents {
         }
       }
     } finally {
-      this.ended();
+      this.onEnd();
     }
   }
 }

@@ -12,7 +12,7 @@ import { assertNoInternals } from '../../support/no-internals.js';
 import type { MatrixVersion } from './bindings.js';
 import { FAULTS } from './faults.js';
 import { NARROW } from './input-limits.js';
-import { called, type Options, refusal } from './outcome.js';
+import { callOperation, type Options, refusal } from './outcome.js';
 import type { MatrixScenario } from './scenarios.js';
 import { DECLARED, NO_EXTENDED_CARD, OTHER_VERSION, RATE, TOO_LONG } from './special-scenarios.js';
 import { type AgentPath, type Cell, DEMANDED } from './world.js';
@@ -21,8 +21,8 @@ const URL_OF_HOOK = 'https://hooks.example/a';
 
 /** A valid request of each operation. `id` is a task. */
 const REQUESTS: Readonly<Record<OperationName, (id: string) => object>> = {
-  sendMessage: (taskId) => ({ message: said('hi', { taskId }) }),
-  sendStreamingMessage: (taskId) => ({ message: said('hi', { taskId }) }),
+  sendMessage: (taskId) => ({ message: newMessage('hi', { taskId }) }),
+  sendStreamingMessage: (taskId) => ({ message: newMessage('hi', { taskId }) }),
   getTask: (id) => ({ id }),
   listTasks: () => ({}),
   cancelTask: (id) => ({ id }),
@@ -52,7 +52,7 @@ const INVALID: Readonly<Record<OperationName, object | undefined>> = {
   getExtendedAgentCard: undefined,
 };
 
-function said(text: string, over: object = {}): object {
+function newMessage(text: string, over: object = {}): object {
   return { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ text }], ...over };
 }
 
@@ -138,7 +138,7 @@ const ROWS: readonly RefusalRow[] = [
     user: 'ann',
     operations: SENDING,
     request: async (_, caller) => ({
-      message: said('hi', { taskId: await taskOf(caller, 'ask'), contextId: randomUUID() }),
+      message: newMessage('hi', { taskId: await taskOf(caller, 'ask'), contextId: randomUUID() }),
     }),
   },
   {
@@ -217,21 +217,21 @@ const ROWS: readonly RefusalRow[] = [
     code: /^CONTENT_TYPE_NOT_SUPPORTED$/,
     agent: '/narrow',
     operations: SENDING,
-    request: () => ({ message: said('', { parts: [{ raw: 'AA==', mediaType: 'image/png' }] }) }),
+    request: () => ({ message: newMessage('', { parts: [{ raw: 'AA==', mediaType: 'image/png' }] }) }),
   },
   {
     name: 'a media type that the agent does not give',
     code: /^CONTENT_TYPE_NOT_SUPPORTED$/,
     agent: '/narrow',
     operations: SENDING,
-    request: () => ({ message: said('hi'), configuration: { acceptedOutputModes: ['image/png'] } }),
+    request: () => ({ message: newMessage('hi'), configuration: { acceptedOutputModes: ['image/png'] } }),
   },
   {
     name: TOO_LONG,
     code: /^PAYLOAD_TOO_LARGE$/,
     agent: '/narrow',
     operations: SENDING,
-    request: () => ({ message: said('x'.repeat(2 * NARROW.bodyBytes)) }),
+    request: () => ({ message: newMessage('x'.repeat(2 * NARROW.bodyBytes)) }),
   },
   {
     name: OTHER_VERSION,
@@ -310,7 +310,7 @@ export const REFUSALS: readonly MatrixScenario[] = ROWS.flatMap(
         const client = await cell.client(agent, user && own, { resume: { attempts: 0 } });
         await before?.(client, operation);
         const made = (await request?.(operation, { cell, user: own })) ?? REQUESTS[operation](MISSING);
-        const refused = await refusedCall(() => called(client, operation, made, options), { code, tries });
+        const refused = await refusedCall(() => callOperation(client, operation, made, options), { code, tries });
         expect((refused as { code?: string }).code, `${operation}: ${name}`).toMatch(code);
         assertNoInternals(JSON.stringify(refused));
         return isToldApart ? { code: (refused as { code: string }).code } : refused;

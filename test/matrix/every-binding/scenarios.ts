@@ -6,7 +6,7 @@ import type { Task } from '../../../packages/parley/src/model/task.js';
 import type { OperationName } from '../../../packages/parley/src/operations/operations.js';
 import { type Json, mismatches, type Scenario, SCENARIOS as TABLE } from '../../interop/scenarios.js';
 import type { MatrixVersion } from './bindings.js';
-import { called, eventsOf, type Options, refusal } from './outcome.js';
+import { callOperation, eventsOf, type Options, refusal } from './outcome.js';
 import { CANCEL_METADATA, HISTORY_LENGTH, LAST_STREAM, RESUMED, SEVERAL, WEBHOOKS } from './special-scenarios.js';
 import { type AgentPath, type Cell, STREAMS } from './world.js';
 
@@ -29,7 +29,7 @@ const MODES = isLong ? (['stream', 'blocking', 'immediate'] as const) : (['strea
 type Mode = (typeof MODES)[number];
 
 /** Plays a row of the table of the example agents. */
-async function played(cell: Cell, scenario: Scenario, agent: AgentPath, mode: Mode): Promise<unknown> {
+async function playScenario(cell: Cell, scenario: Scenario, agent: AgentPath, mode: Mode): Promise<unknown> {
   const client = await cell.client(agent);
   const contextId = randomUUID();
   const turns: unknown[] = [];
@@ -88,7 +88,7 @@ const EXAMPLES: readonly MatrixScenario[] = TABLE.flatMap((scenario) => {
     modes.map((mode) => ({
       name: `${scenario.name} at ${agent}, ${mode}`,
       differs: true,
-      play: (cell: Cell) => played(cell, scenario, agent, mode),
+      play: (cell: Cell) => playScenario(cell, scenario, agent, mode),
     })),
   );
 });
@@ -100,7 +100,7 @@ async function taskOf(client: Client, text: string): Promise<Task> {
 }
 
 /** A stream that is open on a task, after its first event. */
-async function subscribed(client: Client, id: string, options?: Options & { readonly lastEventId?: string }) {
+async function subscribeTo(client: Client, id: string, options?: Options & { readonly lastEventId?: string }) {
   const stream = client.subscribeToTask(id, options);
   const first = await stream.next();
   return { first: first.value, rest: () => eventsOf(stream), stream };
@@ -140,7 +140,7 @@ const RULES: readonly MatrixScenario[] = [
     async play(cell) {
       const client = await cell.client('/spec');
       const { id } = await taskOf(client, 'multi-turn begin');
-      const [one, two, three] = await Promise.all([1, 2, 3].map(() => subscribed(client, id)));
+      const [one, two, three] = await Promise.all([1, 2, 3].map(() => subscribeTo(client, id)));
       await two?.stream.return();
       await client.sendMessage({ message: { taskId: id, parts: [{ text: 'done' }] } });
       return { first: [one?.first, two?.first, three?.first], rest: [await one?.rest(), await three?.rest()] };
@@ -152,7 +152,7 @@ const RULES: readonly MatrixScenario[] = [
     async play(cell) {
       const client = await cell.client('/spec');
       const { id } = await taskOf(client, 'multi-turn begin');
-      const resumed = await subscribed(client, id, { lastEventId: '2' });
+      const resumed = await subscribeTo(client, id, { lastEventId: '2' });
       const ids = [resumed.stream.lastEventId];
       await client.sendMessage({ message: { taskId: id, parts: [{ text: 'done' }] } });
       const rest = await resumed.rest();
@@ -246,8 +246,8 @@ const RULES: readonly MatrixScenario[] = [
       const spec = await cell.client('/spec');
       const named = await cell.client('/spec', undefined, { credentials: bearerToken('acceptance-token') });
       return {
-        without: await refusal(called(spec, 'getExtendedAgentCard', {})),
-        withOne: await called(named, 'getExtendedAgentCard', {}),
+        without: await refusal(callOperation(spec, 'getExtendedAgentCard', {})),
+        withOne: await callOperation(named, 'getExtendedAgentCard', {}),
       };
     },
   },
@@ -257,7 +257,7 @@ const RULES: readonly MatrixScenario[] = [
       const client = await cell.client('/owned', 'streamer');
       const { id } = await taskOf(client, 'ask');
       const open = [];
-      for (let count = 0; count < STREAMS; count += 1) open.push(await subscribed(client, id));
+      for (let count = 0; count < STREAMS; count += 1) open.push(await subscribeTo(client, id));
       const other = await cell.client('/owned', 'streamer', { resume: { attempts: 0 } });
       const refused = await refusal(eventsOf(other.subscribeToTask(id)));
       for (const { stream } of open) await stream.return();

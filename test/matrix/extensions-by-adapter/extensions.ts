@@ -42,7 +42,8 @@ export interface ExtensionRow {
 }
 
 const stateOf = ({ status }: Task) => status.state.slice('TASK_STATE_'.length);
-const done = (task: Task, said: unknown) => expect([stateOf(task), answerOf(task)]).toEqual(['COMPLETED', said]);
+const expectCompleted = (task: Task, said: unknown) =>
+  expect([stateOf(task), answerOf(task)]).toEqual(['COMPLETED', said]);
 /** The text of the answer. The artifact of tool calls has none. */
 const answerOf = ({ artifacts = [] }: Task) =>
   artifacts.map((artifact) => textOf(artifact)).filter((said) => said !== '');
@@ -82,7 +83,9 @@ export const extensions = (callee: () => string): Readonly<Record<Extension, Ext
       expect(stateOf(asked)).toBe('INPUT_REQUIRED');
       const evil = send({ taskId: asked.id, parts: [{ data: { evil: 1 } }] });
       await expect(evil).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
-      done(await send({ taskId: asked.id, parts: decision(asked, 'approve') }), ['[{"data":{"order":"Dune"}}]']);
+      expectCompleted(await send({ taskId: asked.id, parts: decision(asked, 'approve') }), [
+        '[{"data":{"order":"Dune"}}]',
+      ]);
       expect(runs()).toBe(1);
     },
   },
@@ -91,8 +94,8 @@ export const extensions = (callee: () => string): Readonly<Record<Extension, Ext
     work: { run: ({ text }) => `did ${text}` },
     play: async ({ send, runs }) => {
       const { contextId = '', ...first } = await send('this');
-      done(first as Task, ['did this']);
-      done(await send({ contextId, parts: [{ text: 'that' }] }), ['did that']);
+      expectCompleted(first as Task, ['did this']);
+      expectCompleted(await send({ contextId, parts: [{ text: 'that' }] }), ['did that']);
       expect(runs()).toBe(2);
     },
   },
@@ -106,7 +109,7 @@ export const extensions = (callee: () => string): Readonly<Record<Extension, Ext
       ] as const) {
         const asked = await send('Go');
         expect(stateOf(asked)).toBe('INPUT_REQUIRED');
-        done(await send({ taskId: asked.id, parts: decision(asked, answer) }), [said]);
+        expectCompleted(await send({ taskId: asked.id, parts: decision(asked, answer) }), [said]);
         expect(runs()).toBe(times);
       }
     },
@@ -134,8 +137,8 @@ export const extensions = (callee: () => string): Readonly<Record<Extension, Ext
     play: async ({ client, send, decision }) => {
       const asked = await send('Go');
       expect(stateOf(asked)).toBe('INPUT_REQUIRED');
-      done(await send({ taskId: asked.id, parts: decision(asked, 'approve') }), ['for shop']);
-      done(await client.getTask(asked.id), ['for shop']);
+      expectCompleted(await send({ taskId: asked.id, parts: decision(asked, 'approve') }), ['for shop']);
+      expectCompleted(await client.getTask(asked.id), ['for shop']);
     },
   },
 
@@ -150,7 +153,9 @@ export const extensions = (callee: () => string): Readonly<Record<Extension, Ext
     options: () => ({ files: fileTransfer({ store: memoryFileStore(), inlineBytes: 100 }) }),
     play: async ({ send }) => {
       const raw = Buffer.from(content).toString('base64');
-      done(await send({ parts: [{ raw, filename: 'a.txt', mediaType: 'text/plain' }] }), [`stored: ${content}`]);
+      expectCompleted(await send({ parts: [{ raw, filename: 'a.txt', mediaType: 'text/plain' }] }), [
+        `stored: ${content}`,
+      ]);
     },
   },
 
@@ -164,9 +169,9 @@ export const extensions = (callee: () => string): Readonly<Record<Extension, Ext
     },
     play: async ({ send }) => {
       const first = await send('One');
-      done(first, ['user One']);
+      expectCompleted(first, ['user One']);
       const { contextId = '' } = first;
-      done(await send({ contextId, parts: [{ text: 'Two' }] }), ['user One; agent user One; user Two']);
+      expectCompleted(await send({ contextId, parts: [{ text: 'Two' }] }), ['user One; agent user One; user Two']);
     },
   },
 
@@ -184,7 +189,7 @@ export const extensions = (callee: () => string): Readonly<Record<Extension, Ext
       const link = /"url":"([^"]+)"/.exec(JSON.stringify(asked.status.message))?.[1];
       expect((await fetch(`${link}&code=4711`)).status).toBe(200);
       await expect.poll(async () => stateOf(await client.getTask(asked.id)), { timeout: 15_000 }).toBe('COMPLETED');
-      done(await client.getTask(asked.id), ['code 4711']);
+      expectCompleted(await client.getTask(asked.id), ['code 4711']);
       expect(runs()).toBe(1);
     },
   },
@@ -197,7 +202,7 @@ export const extensions = (callee: () => string): Readonly<Record<Extension, Ext
       },
     },
     options: () => ({ calls: agentCalls({ allow: ['127.0.0.1'] }) }),
-    play: async ({ send }) => done(await send('hello'), ['callee: hello']),
+    play: async ({ send }) => expectCompleted(await send('hello'), ['callee: hello']),
   },
 });
 

@@ -35,10 +35,11 @@ export class NpmRegistry {
       writeFileSync(join(tools, 'package.json'), JSON.stringify(TOOLS));
       await run('npm', ['install', ...quiet], { cwd: tools });
     }
-    const setting = async (name: string) => (await run('npm', ['config', 'get', name], { cwd: root })).stdout.trim();
+    const readSetting = async (name: string) =>
+      (await run('npm', ['config', 'get', name], { cwd: root })).stdout.trim();
     const port = await freePort();
     const url = `http://127.0.0.1:${port}/`;
-    const settings = await setting('userconfig');
+    const settings = await readSetting('userconfig');
     const known = existsSync(settings) ? readFileSync(settings, 'utf8') : '';
     mkdirSync(folder, { recursive: true });
     const userConfig = join(folder, 'npmrc');
@@ -46,7 +47,7 @@ export class NpmRegistry {
     const own = { access: '$all', publish: '$all' };
     const config = {
       storage: join(folder, 'storage'),
-      uplinks: { npm: { url: await setting('registry') } },
+      uplinks: { npm: { url: await readSetting('registry') } },
       packages: { 'parley-a2a*': own, 'create-parley-a2a': own, '**': { access: '$all', proxy: 'npm' } },
       log: { type: 'stdout', level: 'error' },
     };

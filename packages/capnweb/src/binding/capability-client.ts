@@ -67,7 +67,7 @@ export class CapnwebAgent implements Disposable {
         own.unlessFailed(
           session.call(
             (agent) => {
-              const remote = agent[BY_VERB.send](toWire(own.watched(request)));
+              const remote = agent[BY_VERB.send](toWire(own.watchStreams(request)));
               // The agent resolves the task from its own answer, so that calls are not delayed here.
               const { id } = (remote as unknown as { readonly task: { readonly id: unknown } }).task;
               early = { agent, task: agent.task(id), isOver: false };
@@ -181,7 +181,7 @@ export class CapnwebTask implements CapnwebTaskView {
     const said = typeof message === 'string' ? { parts: [{ text: message }] } : message;
     const answer = await this.#client[BY_VERB.send](
       withSession({ message: said } as SendInput, (request, session, signal) => {
-        const { message: whole } = own.watched(request) as { readonly message: object };
+        const { message: whole } = own.watchStreams(request) as { readonly message: object };
         const make = (task: RemoteTask) => task.send(toWire(whole));
         return own.unlessFailed(this.#onTask(session, signal, { make, read: this.#plain }));
       }),
@@ -302,7 +302,7 @@ class OwnStreams {
   #failure: { readonly error: unknown } | undefined;
 
   /** Returns the request with streams that record their errors. */
-  watched(request: object): object {
+  watchStreams(request: object): object {
     const { message } = request as { readonly message?: { readonly parts?: unknown } };
     if (!Array.isArray(message?.parts) || !message.parts.some(hasStream)) return request;
     const failed = (error: unknown): void => {

@@ -169,7 +169,7 @@ export class CapnwebClientTransport implements ClientTransport {
       clock,
       turn,
       settings,
-      retired: () => {
+      onRetire: () => {
         for (const [place, held] of this.#sessions) if (held === session) this.#sessions.delete(place);
       },
     });

@@ -16,7 +16,7 @@ interface ClientFeedOptions {
   /** The error for the reader, for an error of the stream. */
   readonly failure: (error: unknown) => unknown;
   /** Called once, when the feed is over. */
-  readonly closed: () => void;
+  readonly onClose: () => void;
 }
 
 type Pulled = IteratorResult<ReceivedItem | undefined, undefined>;
@@ -149,7 +149,7 @@ export class ClientFeed implements AsyncIterator<ReceivedItem | undefined, undef
     this.#reader.cancel().catch(nothing);
     disposeOf(this.#feed.subscription);
     disposeOf(this.#feed);
-    this.#options.closed();
+    this.#options.onClose();
   }
 }
 

@@ -35,7 +35,7 @@ export interface ClientSessionOptions {
   readonly turn: TurnBudget;
   readonly settings: ClientSessionSettings;
   /** Called once, when the session accepts no further calls. */
-  readonly retired: () => void;
+  readonly onRetire: () => void;
 }
 
 /** A call of the capability of the caller. */
@@ -123,7 +123,7 @@ export class ClientSession {
       const feed = ClientFeed.of(answer, {
         signal,
         failure: (error) => this.#failure(error),
-        closed: () => {
+        onClose: () => {
           this.#feeds.delete(feed);
           this.#release();
         },
@@ -149,7 +149,7 @@ export class ClientSession {
   retire(): void {
     if (!this.#isRetired) {
       this.#isRetired = true;
-      this.#options.retired();
+      this.#options.onRetire();
     }
     if (this.#active === 0) this.close();
   }
@@ -174,7 +174,7 @@ export class ClientSession {
         limits: limitsOf(settings),
         clock,
         turn,
-        closed: ({ code, message: reason }) => this.#handleEnd({ code, reason }),
+        onClose: ({ code, message: reason }) => this.#handleEnd({ code, reason }),
         tick: () => this.#tick(),
       });
       const entrance = new RpcSession(transport).getRemoteMain() as unknown as RemoteEntrance;
@@ -217,27 +217,27 @@ export class ClientSession {
       let isGivenUp = false;
       const giveUp = (reason: unknown): void => {
         isGivenUp = true;
-        done();
+        stopWatching();
         reject(reason);
         remote[Symbol.dispose]();
       };
       const timer = this.#deadlines.start(() => {
         giveUp(new ConnectionError(`No answer came in ${this.#options.settings.answerMs} ms`, { sent: true }));
       });
-      const aborted = (): void => giveUp(signal?.reason);
-      const done = (): void => {
+      const onAbort = (): void => giveUp(signal?.reason);
+      const stopWatching = (): void => {
         this.#deadlines.stop(timer);
-        signal?.removeEventListener('abort', aborted);
+        signal?.removeEventListener('abort', onAbort);
       };
-      signal?.addEventListener('abort', aborted, { once: true });
+      signal?.addEventListener('abort', onAbort, { once: true });
       remote.then(
         (answer) => {
           if (isGivenUp) disposeOf(answer);
-          done();
+          stopWatching();
           resolve(answer);
         },
         (error: unknown) => {
-          done();
+          stopWatching();
           reject(error);
         },
       );
@@ -309,7 +309,7 @@ export class ClientSession {
     this.#stopIdle?.();
     if (!this.#isRetired) {
       this.#isRetired = true;
-      this.#options.retired();
+      this.#options.onRetire();
     }
     for (const ended of [...this.#holders]) ended();
   }
@@ -345,8 +345,8 @@ function makeRemote(make: () => Remote<unknown>): Remote<unknown> {
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise;
   return new Promise((resolve, reject) => {
-    const aborted = (): void => reject(signal.reason);
-    signal.addEventListener('abort', aborted, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', aborted));
+    const onAbort = (): void => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
   });
 }

@@ -90,10 +90,10 @@ export class ClientWatch implements WatchSubscription {
 
   #start(): void {
     const session = this.#session;
-    const broken = (): void =>
+    const watchAgain = (): void =>
       this.#again(session, new ConnectionError('The session of the watch has ended', { sent: true }));
     this.#options
-      .start((items) => this.#take(items, session), this.#last, broken)
+      .start((items) => this.#take(items, session), this.#last, watchAgain)
       .then(
         (started) => {
           if (this.#isOver || session !== this.#session) release(started);

@@ -23,7 +23,7 @@ interface FeedSourceOptions {
   /** The error of a feed that ends before its turn or task. `undefined`: none. */
   readonly cutShort: () => A2AError | undefined;
   /** Called once, at the end. */
-  readonly ended: () => void;
+  readonly onEnd: () => void;
 }
 
 /** The events of one stream. A reader pulls them, and nothing is buffered here. */
@@ -100,7 +100,7 @@ export class FeedSource {
 
   #close(): void {
     this.#items = undefined;
-    this.#options.ended();
+    this.#options.onEnd();
   }
 
   #ending(): undefined {

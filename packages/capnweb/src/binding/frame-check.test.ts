@@ -22,7 +22,7 @@ function refusalOf(frames: readonly unknown[], limits: Partial<FrameLimits> = {}
 }
 
 const call = (...args: unknown[]) => ['push', ['pipeline', 0, ['ping'], args]];
-const nested = (depth: number): unknown => (depth === 0 ? 1 : { a: nested(depth - 1) });
+const nestObjects = (depth: number): unknown => (depth === 0 ? 1 : { a: nestObjects(depth - 1) });
 
 describe('the check of frames', () => {
   it.each([
@@ -90,7 +90,7 @@ describe('the check of frames', () => {
     ['a path with an object', ['push', ['pipeline', 0, [{}], []]]],
     ['a path with a long name', ['push', ['pipeline', 0, ['a'.repeat(1000)], []]]],
     ['a path with a fraction', ['push', ['pipeline', 0, [0.5], []]]],
-    ['a deep value', call(nested(300))],
+    ['a deep value', call(nestObjects(300))],
     ['a write to no pipe', ['stream', ['pipeline', 0, ['write'], [1]]]],
     ['a stream message that is no call', ['stream', 1]],
     ['bytes that are no text', call(['bytes', 1])],

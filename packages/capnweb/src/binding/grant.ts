@@ -46,7 +46,7 @@ interface GrantOptions {
   readonly tenant: string | undefined;
   readonly credential: RequestFields | undefined;
   /** Called once when the credential has ended. */
-  readonly ended: (grant: Grant) => void;
+  readonly onEnd: (grant: Grant) => void;
 }
 
 /**
@@ -151,7 +151,7 @@ export class Grant {
     this.isEnded = true;
     for (const ended of [...this.#watchers]) ended();
     this.#watchers.clear();
-    this.#options.ended(this);
+    this.#options.onEnd(this);
   }
 }
 

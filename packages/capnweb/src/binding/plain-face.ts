@@ -81,7 +81,7 @@ export class PlainFace {
     const session = this.#session;
     const grant = await this.#grant();
     const page = (value: object) =>
-      session.answered({ grant, operation: BY_VERB.list, value, codec: PLAIN_CODEC }) as Promise<PlainPage>;
+      session.answerCall({ grant, operation: BY_VERB.list, value, codec: PLAIN_CODEC }) as Promise<PlainPage>;
     return session.run(() => listedTasks(readFilter(params), page));
   }
 

@@ -9,7 +9,7 @@ import { CLOSE_CODES, type FrameMemory, SocketTransport } from './socket-transpo
 import { sentError } from './wire-errors.js';
 
 /** A connection, and the agent behind it. */
-interface ServedSessionOptions extends Omit<ServerSessionOptions, 'isBatch' | 'admitted' | 'end' | 'hold'> {
+interface ServedSessionOptions extends Omit<ServerSessionOptions, 'isBatch' | 'onAdmit' | 'end' | 'hold'> {
   readonly socket: SocketPort;
   /** Bounds the large frames of all connections. */
   readonly memory: FrameMemory | undefined;
@@ -22,7 +22,7 @@ interface ServedSessionOptions extends Omit<ServerSessionOptions, 'isBatch' | 'a
   /** A number from 0 to 1 for the jitter of the age. */
   readonly random: number;
   /** Called once, when the connection has ended. */
-  readonly closed: () => void;
+  readonly onClose: () => void;
 }
 
 /** A served connection, for its host. */
@@ -56,11 +56,11 @@ export function serveSession(options: ServedSessionOptions): ServedSession {
     waiting: options.waiting,
     caller: options.caller,
     turn: options.turn,
-    closed: ({ limit }) => {
+    onClose: ({ limit }) => {
       if (limit !== undefined) options.limitReached(limit);
       stopDeadline();
       session.closed();
-      options.closed();
+      options.onClose();
     },
     tick: () => {
       if (clock.monotonic() - bornAt >= lastsMs) session.endAll();
@@ -71,7 +71,7 @@ export function serveSession(options: ServedSessionOptions): ServedSession {
     ...options,
     isBatch: false,
     hold: () => transport.hold(),
-    admitted: () => {
+    onAdmit: () => {
       stopDeadline();
       transport.welcome();
     },
@@ -88,7 +88,7 @@ export function serveSession(options: ServedSessionOptions): ServedSession {
 /** The agent behind a batch. */
 type ServedBatchOptions = Omit<
   ServedSessionOptions,
-  'socket' | 'random' | 'closed' | 'memory' | 'waiting' | 'caller' | 'turn'
+  'socket' | 'random' | 'onClose' | 'memory' | 'waiting' | 'caller' | 'turn'
 >;
 
 /**
@@ -107,7 +107,7 @@ export async function serveBatch(text: string, options: ServedBatchOptions): Pro
     ...options,
     isBatch: true,
     hold: () => nothing,
-    admitted: nothing,
+    onAdmit: nothing,
     end: nothing,
   });
   const rpc = new RpcSession(transport, new Entrance(session), {

@@ -52,7 +52,7 @@ export interface ServerSessionOptions {
   /** Called when a limit of the session was reached, by its name. */
   readonly limitReached: (limit: LimitName) => void;
   /** Called when a caller was admitted. */
-  readonly admitted: () => void;
+  readonly onAdmit: () => void;
   /** Ends the connection. */
   readonly end: (reason: SessionEnd) => void;
   /** Pauses further frames until the returned function is called. */
@@ -125,11 +125,11 @@ export class ServerSession {
       const presented = credential && this.#present(credential);
       const resume = this.options.hold();
       try {
-        const ended = (grant: Grant) => this.#grantEnded(grant);
-        const grant = new Grant({ upgrade: this.options.upgrade, parameters, tenant, credential: presented, ended });
+        const onEnd = (grant: Grant) => this.#grantEnded(grant);
+        const grant = new Grant({ upgrade: this.options.upgrade, parameters, tenant, credential: presented, onEnd });
         await this.#admit(grant, presented);
         this.#grants.add(grant);
-        this.options.admitted();
+        this.options.onAdmit();
         return grant;
       } finally {
         resume();
@@ -149,11 +149,11 @@ export class ServerSession {
 
   /** Calls a unary operation, and returns its response for the peer. */
   call(call: SessionCall): Promise<unknown> {
-    return this.run(() => this.answered(call));
+    return this.run(() => this.answerCall(call));
   }
 
   /** As `call`, within a running call of the peer (`run`). */
-  async answered(call: SessionCall): Promise<unknown> {
+  async answerCall(call: SessionCall): Promise<unknown> {
     const { codec = v1_0, operation, grant } = call;
     this.hold(grant);
     try {
@@ -196,7 +196,7 @@ export class ServerSession {
     const { limits, logger } = this.options;
     let isCounted = false;
     try {
-      if (this.#isDraining) throw restarting();
+      if (this.#isDraining) throw restartError();
       if (this.#running >= limits.runningCalls)
         throw this.#tooMany('runningCalls', `${limits.runningCalls} calls of this connection are running`);
       this.#running += 1;
@@ -232,16 +232,16 @@ export class ServerSession {
   endAll(graceMs = 0): void {
     this.drain();
     const cut = () => {
-      for (const feed of [...this.#feeds]) feed.stop(restarting());
+      for (const feed of [...this.#feeds]) feed.stop(restartError());
       this.#endSoon('restart');
     };
     if (graceMs === 0 || this.#feeds.size === 0) return cut();
     const stopTimer = this.options.clock.after(graceMs, cut);
-    const ended = () => {
+    const stopAndCut = () => {
       stopTimer();
       cut();
     };
-    this.#lastFeedEnded = ended;
+    this.#lastFeedEnded = stopAndCut;
   }
 
   /** Releases everything, because the connection has ended. */
@@ -262,8 +262,8 @@ export class ServerSession {
       isModel: codec === v1_0,
       followsTurn: takesMessage(operation),
       errorOf: (thrown) => toA2AError(thrown, this.options.logger, { operation }),
-      cutShort: () => (this.#isDraining ? restarting() : undefined),
-      ended: () => {
+      cutShort: () => (this.#isDraining ? restartError() : undefined),
+      onEnd: () => {
         this.#feeds.delete(feed);
         this.#feedPlaces -= 1;
         this.release(grant);
@@ -410,7 +410,7 @@ function plainOnly(requestedVersion: string): A2AError {
   return new A2AError('VERSION_NOT_SUPPORTED', text, { metadata: { requestedVersion, supportedVersions: '0.3' } });
 }
 
-function restarting(): A2AError {
+function restartError(): A2AError {
   return new ServerClosingError(DRAIN_RETRY_MS);
 }
 

@@ -43,7 +43,7 @@ it('a peer that sends many frames at once leaves every other connection its turn
       return true;
     },
   };
-  const transport = new SocketTransport({ socket, limits, clock, turn, closed: () => {} });
+  const transport = new SocketTransport({ socket, limits, clock, turn, onClose: () => {} });
   let taken = 0;
   const session = async () => {
     for (;;) {

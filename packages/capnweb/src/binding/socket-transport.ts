@@ -50,7 +50,7 @@ interface SocketTransportOptions {
   /** The time for the frames of all connections. Absent: no bound. */
   readonly turn?: Pick<TurnBudget, 'isOver'>;
   /** Called once, when the connection has ended. */
-  readonly closed: (fault: FrameFault) => void;
+  readonly onClose: (fault: FrameFault) => void;
   /** Called at each ping. */
   readonly tick?: () => void;
 }
@@ -291,12 +291,12 @@ export class SocketTransport implements WaitingHolder {
     const room = memory.take(holder, text.length);
     if (room === undefined) return this.#give(text, waiting, release);
     const resume = this.hold();
-    const given = () => {
+    const giveText = () => {
       if (this.#fault === undefined) this.#give(text, waiting, release);
       else release();
       resume();
     };
-    room.then(given, () => {
+    room.then(giveText, () => {
       release();
       this.#failMemory();
     });
@@ -396,6 +396,6 @@ export class SocketTransport implements WaitingHolder {
     this.#waiting = undefined;
     this.#check.releaseAll();
     this.#options.waiting?.forget(this);
-    this.#options.closed(fault);
+    this.#options.onClose(fault);
   }
 }

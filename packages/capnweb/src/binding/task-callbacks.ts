@@ -91,11 +91,11 @@ export class TaskCallbacks {
   #add(callback: TaskCallback, source: PulledItems): number {
     this.#lastId += 1;
     const id = this.#lastId;
-    const ended = () => {
+    const endSubscription = () => {
       this.#subscribed.delete(id);
       callback[Symbol.dispose]();
     };
-    const watch = new Watch({ source, sink: sinkOf(callback, ended), clock: this.session.options.clock });
+    const watch = new Watch({ source, sink: sinkOf(callback, endSubscription), clock: this.session.options.clock });
     this.#subscribed.set(id, { callback, watch });
     return id;
   }

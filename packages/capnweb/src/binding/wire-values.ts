@@ -32,7 +32,7 @@ const CHUNK_BYTES = 64 * 1024;
  * @throws A2AError INVALID_REQUEST for a value that is nested deeper than the model.
  */
 export function toWire(value: unknown): unknown {
-  return written(value, false, 0);
+  return writeValue(value, false, 0);
 }
 
 /** Matches texts that may need a change. Quotes within text are escaped, so few others match. */
@@ -45,18 +45,18 @@ export function toWireFromText(text: string): unknown {
   return CHANGES.test(text) ? toWire(value) : value;
 }
 
-function written(given: unknown, isFree: boolean, level: number): unknown {
+function writeValue(given: unknown, isFree: boolean, level: number): unknown {
   const value = inJson(given);
   if (typeof value !== 'object' || value === null) return value;
   if (level > MAX_NESTING + ENVELOPE_LEVELS) throw tooDeep(MAX_NESTING);
-  if (Array.isArray(value)) return changedList(value, (item) => written(item, isFree, level + 1) ?? null);
+  if (Array.isArray(value)) return changedList(value, (item) => writeValue(item, isFree, level + 1) ?? null);
   if (isBinary(value)) return value;
   return changedObject(value, (name, given) => {
     const member = inJson(given);
     if (member === undefined) return undefined;
     const key = DROPPED.has(name) || name.startsWith(ESCAPE) ? ESCAPE + name : name;
     if (name === 'raw' && !isFree && typeof member === 'string') return [key, content(member)];
-    return [key, written(member, isFree || FREE.has(name), level + 1)];
+    return [key, writeValue(member, isFree || FREE.has(name), level + 1)];
   });
 }
 

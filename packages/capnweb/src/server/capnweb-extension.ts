@@ -253,7 +253,7 @@ class Endpoint {
           caller,
           turn: this.#options.turn,
           random: this.#options.random(),
-          closed: () => {
+          onClose: () => {
             place();
             forget?.();
           },

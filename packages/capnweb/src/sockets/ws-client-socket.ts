@@ -70,21 +70,21 @@ interface Opening extends WsClientPorts {
 
 function waitUntilOpen(webSocket: WebSocket, { signal, clock, logger }: Opening): Promise<WsClientSocket> {
   return new Promise((resolve, reject) => {
-    const aborted = (): void => {
+    const onAbort = (): void => {
       reject(signal.reason);
       webSocket.terminate();
     };
-    signal.addEventListener('abort', aborted, { once: true });
+    signal.addEventListener('abort', onAbort, { once: true });
     webSocket.once('upgrade', ({ socket }) => {
       // The port is made before the WebSocket opens, because the first message may come with the answer to the upgrade.
       const port = new WsClientSocket({ webSocket, socket, clock, logger });
       webSocket.once('open', () => {
-        signal.removeEventListener('abort', aborted);
+        signal.removeEventListener('abort', onAbort);
         resolve(port);
       });
     });
     webSocket.on('error', (cause: Error) => {
-      signal.removeEventListener('abort', aborted);
+      signal.removeEventListener('abort', onAbort);
       connectionFault(cause).then(({ reason }) => {
         reject(new ConnectionError(`No WebSocket could be opened: ${reason}`, { sent: false, cause }));
       });

@@ -41,13 +41,13 @@ export class AgentCredentials implements CredentialProvider {
 
   /** True if the settings have credentials. */
   get present(): boolean {
-    return NAMES.some((name) => this.#settings.setting(name) !== undefined);
+    return NAMES.some((name) => this.#settings.findSetting(name) !== undefined);
   }
 
   /** Credentials from an untrusted file, for an agent that another source sets. */
   get distrusted(): readonly Setting[] {
-    const agents = (['endpoint', 'agent-card'] as const).map((name) => this.#settings.setting(name)?.source);
-    return NAMES.flatMap((name) => this.#settings.setting(name) ?? []).filter(
+    const agents = (['endpoint', 'agent-card'] as const).map((name) => this.#settings.findSetting(name)?.source);
+    return NAMES.flatMap((name) => this.#settings.findSetting(name) ?? []).filter(
       ({ source, distrust }) => distrust !== undefined && !agents.includes(source),
     );
   }

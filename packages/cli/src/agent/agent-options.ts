@@ -93,7 +93,7 @@ async function traceFetch({ output, credentials, send }: Traced): Promise<Fetch>
 /** Loads the code for certificates on demand. */
 async function certificateFor(settings: Settings, target: AgentTarget): Promise<MutualTls | undefined> {
   const named = (['client-cert', 'client-key', 'ca-cert'] as const).some(
-    (name) => settings.setting(name) !== undefined,
+    (name) => settings.findSetting(name) !== undefined,
   );
   return named ? (await import('./client-certificate.js')).clientCertificate(settings, target) : undefined;
 }

@@ -15,7 +15,7 @@ export type AgentTarget = string | AgentCard;
  * @throws CliError
  */
 export function agentTarget({ command, settings, output }: Invocation, argument?: string): AgentTarget {
-  if (argument !== undefined && settings.setting('endpoint')?.source === 'flag')
+  if (argument !== undefined && settings.findSetting('endpoint')?.source === 'flag')
     throw usageError('--endpoint and the name of an agent exclude each other');
   const isEndpoint = argument === undefined && settings.eitherText('endpoint', 'agent-card') === 'endpoint';
   const endpoint = isEndpoint ? settings.text('endpoint') : undefined;

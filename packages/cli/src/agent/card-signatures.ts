@@ -38,10 +38,10 @@ export class CardSignatures {
 
 /** Formats the result in one line, with the key or the faults. */
 export function verificationText({ status, signatures }: CardVerification): string {
-  const named = ({ kid, alg }: SignatureVerdict) => [kid, alg].filter((name) => name !== undefined).join(', ');
+  const nameKey = ({ kid, alg }: SignatureVerdict) => [kid, alg].filter((name) => name !== undefined).join(', ');
   const last = signatures.at(-1);
-  if (status === 'verified' && last !== undefined) return `verified (${named(last)})`;
-  const reasons = signatures.map((verdict) => [named(verdict), verdict.fault].filter(Boolean).join(': '));
+  if (status === 'verified' && last !== undefined) return `verified (${nameKey(last)})`;
+  const reasons = signatures.map((verdict) => [nameKey(verdict), verdict.fault].filter(Boolean).join(': '));
   return [status, ...reasons].join('; ');
 }
 

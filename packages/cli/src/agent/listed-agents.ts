@@ -14,7 +14,7 @@ export function listedAgents({ settings }: Invocation, error: unknown, reference
   if (length > MOST_LISTED) {
     throw usageError(`${reference} lists ${length} agents, and ${MOST_LISTED} can be taken together`, advice);
   }
-  const credential = CREDENTIAL_FLAGS.find((name) => settings.setting(name) !== undefined);
+  const credential = CREDENTIAL_FLAGS.find((name) => settings.findSetting(name) !== undefined);
   if (credential !== undefined) {
     throw usageError(`--${credential} goes to one agent only, and ${reference} lists ${length}`, advice);
   }

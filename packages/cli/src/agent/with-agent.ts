@@ -47,7 +47,7 @@ export async function withAgent(
   const flags = agentFlags(invocation);
   const thread = new TaskThread(flags, taskId);
   let client: Client | undefined;
-  const explained = (error: unknown): Failure => {
+  const explain = (error: unknown): Failure => {
     const failure = failureOf(error, {
       credentials: credentials.sent,
       binding: client?.agentInterface.protocolBinding,
@@ -61,9 +61,9 @@ export async function withAgent(
       ...(invocation.output.watched ? [progressInterceptor(thread)] : []),
     ];
     client = await readCard(connectAgent(target, { ...options, interceptors }, invocation.settings));
-    return await run({ client, thread, credentials, signatures, failure: explained });
+    return await run({ client, thread, credentials, signatures, failure: explain });
   } catch (error) {
-    throw new ReportedFailure(explained(error), error);
+    throw new ReportedFailure(explain(error), error);
   }
 }
 
@@ -83,10 +83,10 @@ function progressInterceptor(thread: TaskThread): NonNullable<ConnectOptions['in
   return (call, next) => {
     const outcome = next(call);
     if (!('then' in outcome)) return learnFromEvents(outcome, thread);
-    const answered = (answer: unknown) => {
+    const learnAnswer = (answer: unknown) => {
       if (isTask(answer)) thread.learnTask(answer);
     };
-    (outcome as Promise<unknown>).then(answered, () => {});
+    (outcome as Promise<unknown>).then(learnAnswer, () => {});
     return outcome;
   };
 }

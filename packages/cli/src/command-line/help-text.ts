@@ -90,7 +90,7 @@ function flagRows(names: readonly FlagName[], settings: Settings): string {
 /** Returns the current value of a flag, if it has one. */
 function currentValue(name: FlagName, settings: Settings): string {
   const { secret, builtIn } = flagOf(name);
-  const setting = settings.setting(name);
+  const setting = settings.findSetting(name);
   if (setting === undefined || setting.source === 'flag') return builtIn === undefined ? '' : `(default: ${builtIn})`;
   const shown = secret === true ? '…' : setting.values.join(',');
   return `(default: ${shown}${setting.source === 'built-in' ? '' : `, from ${setting.source}`})`;

@@ -21,7 +21,8 @@ export async function run(invocation: Invocation): Promise<number> {
   const card = await fetchAgentCard(target, connect);
   const login = await loginFor(card, { settings, target, flags: agentFlags(invocation) });
   const { origin } = new URL(target);
-  const scopeSource = settings.setting('scope') === undefined ? ' (the card asks for them; --scope names others)' : '';
+  const scopeSource =
+    settings.findSetting('scope') === undefined ? ' (the card asks for them; --scope names others)' : '';
   output.note(`Signing in at ${login.issuer}`);
   output.note(`For the agent: ${origin}`);
   output.note(`Scopes: ${login.scopes.length === 0 ? 'none' : `${login.scopes.join(' ')}${scopeSource}`}`);
@@ -84,7 +85,7 @@ async function loginFor(card: AgentCard, { settings, target, flags }: LoginWish)
       '--client-id is missing: the id by which the authorization server knows this client',
       'register a client there, or ask the operator of the agent for an id',
     );
-  const hasSecret = settings.setting('client-secret') !== undefined;
+  const hasSecret = settings.findSetting('client-secret') !== undefined;
   const login = offers.map((offer) => loginBy(offer, clientId, hasSecret)).find((one) => one !== undefined);
   if (login === undefined) {
     const offered = offers.map(({ scheme, flows = {} }) => `${scheme} (${Object.keys(flows).join(', ')})`).join(', ');
@@ -95,7 +96,7 @@ async function loginFor(card: AgentCard, { settings, target, flags }: LoginWish)
     );
   }
   const required = (card.securityRequirements ?? []).flatMap(({ schemes = {} }) => schemes[login.scheme]?.list ?? []);
-  const scopes = settings.setting('scope') === undefined ? [...new Set(required)] : settings.list('scope');
+  const scopes = settings.findSetting('scope') === undefined ? [...new Set(required)] : settings.list('scope');
   const named = settings.text('issuer');
   if (named !== undefined) return { ...login, ...(await findIssuer(named, login.endpoints)), scopes };
   // A card must not choose which server gets a secret.

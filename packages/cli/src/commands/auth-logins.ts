@@ -37,7 +37,7 @@ export async function logout(invocation: Invocation): Promise<number> {
 
 /** The agent on the command line. Settings of the environment are ignored, so that status lists all logins. */
 function referenceOf({ args, settings }: Invocation): string | undefined {
-  const flag = settings.setting('agent-card')?.source === 'flag' ? settings.text('agent-card') : undefined;
+  const flag = settings.findSetting('agent-card')?.source === 'flag' ? settings.text('agent-card') : undefined;
   const reference = args[0] ?? flag;
   return reference === undefined ? undefined : parseCardReference(reference).url.href;
 }

@@ -7,7 +7,7 @@ import { portOf } from '../serve/listening.js';
 /** Serves the console for an agent, or for those of a catalog, on loopback, until a signal ends it. */
 export async function run(invocation: Invocation): Promise<number> {
   const { args, settings, output } = invocation;
-  const port = settings.setting('port')?.source === 'flag' ? portOf(settings.text('port')) : 0;
+  const port = settings.findSetting('port')?.source === 'flag' ? portOf(settings.text('port')) : 0;
   const { shown, failed } = await shownAgents(invocation, args[0]);
   const { url, stopped } = await serveConsole(shown, { failed, port, host: '127.0.0.1' });
   const named = shown.map(({ card: { name }, reference }) => ({ name, agent: reference }));

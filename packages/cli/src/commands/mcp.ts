@@ -13,7 +13,7 @@ export async function run(invocation: Invocation): Promise<number> {
   needPackagesOf('MCP');
   const { settings, output } = invocation;
   const references = settings.list('agent');
-  const credential = CREDENTIAL_FLAGS.find((name) => settings.setting(name) !== undefined);
+  const credential = CREDENTIAL_FLAGS.find((name) => settings.findSetting(name) !== undefined);
   if (references.length > 1 && credential !== undefined)
     throw usageError(
       `--${credential} goes to one agent only, and ${references.length} are named`,

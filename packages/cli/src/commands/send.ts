@@ -22,7 +22,7 @@ export async function run(invocation: Invocation): Promise<number> {
   const isAsync = settings.either('async', 'wait') === 'async';
   const isStream = settings.isOn('stream');
   for (const other of ['stream', 'await-auth'] as const)
-    if (isAsync && settings.isOn(other) && settings.setting('async')?.source === 'flag')
+    if (isAsync && settings.isOn(other) && settings.findSetting('async')?.source === 'flag')
       throw usageError(`--async and --${other} exclude each other`);
   const mode = isStream || isRead(invocation) ? stream : isAsync ? returnAtOnce : ask;
   return withAgent(invocation, async (agent) =>

@@ -30,7 +30,8 @@ export async function run(invocation: Invocation): Promise<number> {
     ['chunk', 'exec'],
     ['traffic-log', 'proxy'],
   ] as const)
-    if (settings.setting(name)?.source === 'flag' && chosen[0] !== of) throw usageError(`--${name} goes with --${of}`);
+    if (settings.findSetting(name)?.source === 'flag' && chosen[0] !== of)
+      throw usageError(`--${name} goes with --${of}`);
   if (settings.isOn('watch')) {
     const [path] = args;
     if (path === undefined) throw usageError('--watch goes with a module');
@@ -39,14 +40,14 @@ export async function run(invocation: Invocation): Promise<number> {
     return serveWatched(invocation, path);
   }
   const target = chosen[0] === 'proxy' ? settings.text('proxy') : undefined;
-  if (settings.setting('metrics-port')?.source === 'flag' && settings.text('workers') === undefined)
+  if (settings.findSetting('metrics-port')?.source === 'flag' && settings.text('workers') === undefined)
     throw usageError('--metrics-port goes with --workers');
-  if (settings.setting('listed')?.source === 'flag' && chosenBindings(settings).length === 0)
+  if (settings.findSetting('listed')?.source === 'flag' && chosenBindings(settings).length === 0)
     throw usageError(`--listed goes with ${BINDING_FLAGS.map((name) => `--${name}`).join(' and ')}`);
   if (target !== undefined) {
-    const useless = OF_AGENTS.find((name) => settings.setting(name) !== undefined);
+    const useless = OF_AGENTS.find((name) => settings.findSetting(name) !== undefined);
     if (useless !== undefined) {
-      const source = settings.setting(useless)?.source ?? 'flag';
+      const source = settings.findSetting(useless)?.source ?? 'flag';
       const origin = source === 'flag' ? '' : ` (set by: ${source})`;
       throw usageError(`--${useless}${origin} does not go with --proxy, which passes all calls on`);
     }
@@ -66,8 +67,8 @@ export async function run(invocation: Invocation): Promise<number> {
 
 /** Returns the flags that name the agents to serve. Flags of the command line win over variables and files. */
 function chosenSources({ args, settings }: Invocation): readonly FlagName[] {
-  const set = SOURCES.filter((name) => !['false', '0', undefined].includes(settings.setting(name)?.values.at(-1)));
-  const flags = set.filter((name) => settings.setting(name)?.source === 'flag');
+  const set = SOURCES.filter((name) => !['false', '0', undefined].includes(settings.findSetting(name)?.values.at(-1)));
+  const flags = set.filter((name) => settings.findSetting(name)?.source === 'flag');
   return flags.length + args.length > 0 ? flags : set;
 }
 

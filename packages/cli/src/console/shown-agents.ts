@@ -65,7 +65,7 @@ async function shownAgent(invocation: Invocation, argument: string | undefined):
   const { settings } = invocation;
   const target = agentTarget(invocation, argument);
   const { connect: given, credentials, signatures } = await agentOptions(invocation, target);
-  const connect = settings.setting('a2a-version') === undefined ? anyVersion(given) : given;
+  const connect = settings.findSetting('a2a-version') === undefined ? anyVersion(given) : given;
   let published: unknown;
   const onDocument = (document: unknown): void => {
     published = document;

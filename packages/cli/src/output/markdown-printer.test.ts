@@ -7,7 +7,7 @@ const printedOn = (terminal: MarkdownTerminal, ...chunks: readonly string[]) => 
   const printer = new MarkdownPrinter(terminal);
   return chunks.map((chunk) => printer.push(chunk)).join('') + printer.end();
 };
-const printed = (...chunks: readonly string[]) => printedOn({}, ...chunks);
+const print = (...chunks: readonly string[]) => printedOn({}, ...chunks);
 const [BOLD, ITALIC, CODE, RESET] = ['\x1b[0;1m', '\x1b[0;3m', '\x1b[0;36m', '\x1b[0m'];
 
 it.each([
@@ -19,7 +19,7 @@ it.each([
   ['```ts\nconst a = 2 ** 3;\n```\nafter', `\x1b[36mconst a = 2 ** 3;${RESET}\nafter`],
   ['**open\nnext', `${BOLD}open${RESET}\nnext`],
 ])('%j becomes styled', (text, styled) => {
-  expect(printed(text)).toBe(styled);
+  expect(print(text)).toBe(styled);
 });
 
 it.each([
@@ -32,7 +32,7 @@ it.each([
   '***',
   'C# and F#',
   '1.5',
-])('%j is no Markdown and is unchanged', (text) => expect(printed(text)).toBe(text));
+])('%j is no Markdown and is unchanged', (text) => expect(print(text)).toBe(text));
 
 it('prints the same for any chunks of a text', () => {
   const marks = fc.constantFrom('**', '*', '`', '```', '\n', '# ', '- ', '> ', ' ', 'a', 'word', '1. ', '.');
@@ -60,7 +60,7 @@ it('prints a megabyte of markers without delay', () => {
   const links = ['[', '![', '[]', '[a](', '[a](https://', '|', '|\n', '| a ', '| a |\n|---|\n', '|-'];
   for (const marker of ['*', '`', '#', ' ', '>', '1', '\n', '- ', ...links]) {
     const began = performance.now();
-    printed(marker.repeat(1_000_000 / marker.length));
+    print(marker.repeat(1_000_000 / marker.length));
     expect(performance.now() - began).toBeLessThan(5000);
   }
 });
@@ -77,7 +77,7 @@ describe('a link', () => {
   ])('%j is one of the terminal', (text, shown) => expect(printedOn({ links: true }, text)).toBe(shown));
 
   it('shows its address if the terminal has no links', () => {
-    expect(printed('see [the docs](https://x.y) and [https://x.y](https://x.y)')).toBe(
+    expect(print('see [the docs](https://x.y) and [https://x.y](https://x.y)')).toBe(
       'see the docs (https://x.y) and https://x.y',
     );
   });
@@ -115,8 +115,8 @@ describe('a table', () => {
       `${BOLD}Assam${RESET}   3.20`,
       '緑茶      12',
     ];
-    expect(printed(`before\n${table}after`)).toBe(`before\n${lines.join('\n')}\nafter`);
-    expect(printed(table.trimEnd())).toBe(lines.join('\n'));
+    expect(print(`before\n${table}after`)).toBe(`before\n${lines.join('\n')}\nafter`);
+    expect(print(table.trimEnd())).toBe(lines.join('\n'));
   });
 
   it('is a list of its rows if the terminal is narrower', () => {
@@ -127,16 +127,16 @@ describe('a table', () => {
   });
 
   it('ignores cells beyond its head, and keeps escaped bars as text', () => {
-    expect(printed('| a |\n|--|\n| x \\| y | z |\n||\n')).toBe(`${BOLD}a${RESET}\n─────\nx | y\n\n`);
+    expect(print('| a |\n|--|\n| x \\| y | z |\n||\n')).toBe(`${BOLD}a${RESET}\n─────\nx | y\n\n`);
   });
 
   it('needs a delimiter line below its head', () => {
-    expect(printed('| a | b |\n| c | *d* |\nend')).toBe(`| a | b |\n| c | ${ITALIC}d${RESET} |\nend`);
-    expect(printed('| a | b')).toBe('| a | b');
+    expect(print('| a | b |\n| c | *d* |\nend')).toBe(`| a | b |\n| c | ${ITALIC}d${RESET} |\nend`);
+    expect(print('| a | b')).toBe('| a | b');
   });
 
   it('is not padded far beyond the length of its text', () => {
     const wide = `| ${'h'.repeat(60_000)} | ${'|'.repeat(1000)}\n|${'-|'.repeat(900)}\n${'|a|\n'.repeat(500)}`;
-    expect(printed(wide).length).toBeLessThan(200_000);
+    expect(print(wide).length).toBeLessThan(200_000);
   });
 });

@@ -12,7 +12,7 @@ import { type ListeningAgent, logLevelOf, tellListening, untilStopped } from './
 export async function serveWorkers({ settings, output }: Invocation): Promise<number> {
   const count = countOf(settings.text('workers'));
   const database = databaseUrl(settings);
-  if (!isShared(database) && settings.setting('metrics-port')?.source === 'flag') {
+  if (!isShared(database) && settings.findSetting('metrics-port')?.source === 'flag') {
     const hint = '/metrics on the common port has the figures of all workers';
     throw usageError('--metrics-port goes with a database that several servers share', hint);
   }

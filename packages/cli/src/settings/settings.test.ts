@@ -31,14 +31,14 @@ describe('variables', () => {
     const value = type === 'boolean' ? 'true' : (choices?.at(-1) ?? '1');
     const settings = new Settings([], [{ source: 'environment', values: { [variableOf(name)]: value } }]);
     expect(type === 'boolean' ? settings.isOn(name) : settings.list(name)).toEqual(type === 'boolean' || [value]);
-    expect(settings.setting(name)?.source).toBe('environment');
+    expect(settings.findSetting(name)?.source).toBe('environment');
   });
 
   it.each(COMMAND_LINE_ONLY.flatMap((name) => FLAG_NAMES.find((one) => one === name) ?? []))(
     'do not set --%s',
     (name) => {
       const settings = new Settings([], [{ source: 'environment', values: { [variableOf(name)]: 'true' } }]);
-      expect(settings.setting(name)).toBeUndefined();
+      expect(settings.findSetting(name)).toBeUndefined();
     },
   );
 
@@ -54,7 +54,7 @@ describe('variables', () => {
 });
 
 describe('what an untrusted file sets', () => {
-  const untrusted = (name: (typeof FLAG_NAMES)[number], value = 'x') => ({
+  const untrustedValue = (name: (typeof FLAG_NAMES)[number], value = 'x') => ({
     source: '/repository/.env',
     values: { [variableOf(name)]: flagOf(name).type === 'boolean' ? 'true' : (flagOf(name).choices?.at(-1) ?? value) },
     distrust: 'unknown' as const,
@@ -62,25 +62,29 @@ describe('what an untrusted file sets', () => {
   const by = (origin: string) => FLAG_NAMES.filter((name) => SETTING_ORIGINS[name] === origin);
 
   it.each(by('trusted'))('--%s is refused', (name) => {
-    expect(() => new Settings([], [untrusted(name)]).list(name)).toThrow(/not trusted/);
-    expect(() => new Settings([], [untrusted(name)]).checkTrust([name])).toThrow(/not trusted/);
-    expect(() => new Settings([], [{ ...untrusted(name), distrust: 'changed' }]).list(name)).toThrow(/has changed/);
+    expect(() => new Settings([], [untrustedValue(name)]).list(name)).toThrow(/not trusted/);
+    expect(() => new Settings([], [untrustedValue(name)]).checkTrust([name])).toThrow(/not trusted/);
+    expect(() => new Settings([], [{ ...untrustedValue(name), distrust: 'changed' }]).list(name)).toThrow(
+      /has changed/,
+    );
   });
 
   it.each(by('recipient'))('--%s is refused beside a credential from elsewhere', (name) => {
-    expect(new Settings([], [untrusted(name)]).list(name)).toEqual(['x']);
+    expect(new Settings([], [untrustedValue(name)]).list(name)).toEqual(['x']);
     for (const credential of CREDENTIAL_FLAGS) {
-      const flag = new Settings([{ name: credential, value: 'secret' }], [untrusted(name)]);
+      const flag = new Settings([{ name: credential, value: 'secret' }], [untrustedValue(name)]);
       expect(() => flag.list(name)).toThrow(new RegExp(`not trusted: its ${variableOf(name)} decides where`));
       const global = { source: '/global/.env', values: { [variableOf(credential)]: 'secret' } };
-      expect(() => new Settings([], [untrusted(name), global]).list(name)).toThrow(/not trusted/);
+      expect(() => new Settings([], [untrustedValue(name), global]).list(name)).toThrow(/not trusted/);
     }
-    expect(() => new Settings([], [untrusted(name)]).checkRecipients('a login')).toThrow(/decides where a login goes/);
-    expect(new Settings([{ name, value: 'mine' }], [untrusted(name)]).list(name)).toEqual(['mine']);
+    expect(() => new Settings([], [untrustedValue(name)]).checkRecipients('a login')).toThrow(
+      /decides where a login goes/,
+    );
+    expect(new Settings([{ name, value: 'mine' }], [untrustedValue(name)]).list(name)).toEqual(['mine']);
   });
 
   it.each(by('anywhere'))('--%s is taken', (name) => {
-    const settings = new Settings([{ name: 'auth', value: 'secret' }], [untrusted(name)]);
+    const settings = new Settings([{ name: 'auth', value: 'secret' }], [untrustedValue(name)]);
     if (name !== 'auth') expect(settings.list(name)).toHaveLength(1);
   });
 });

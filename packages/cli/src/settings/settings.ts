@@ -39,7 +39,7 @@ export class Settings {
   /**
    * Returns a setting with its source; `undefined` if it is not set. For display only: the other methods check trust.
    */
-  setting(name: FlagName): Setting | undefined {
+  findSetting(name: FlagName): Setting | undefined {
     const given = this.#given.filter((flag) => flag.name === name);
     if (given.length > 0) return { values: given.map(({ value }) => String(value)), source: 'flag' };
     const { repeats, builtIn, commonVariable } = flagOf(name);
@@ -73,7 +73,7 @@ export class Settings {
    */
   checkRecipients(what: string): void {
     for (const name of CONFIGURABLE_FLAGS) {
-      const setting = SETTING_ORIGINS[name] === 'recipient' ? this.setting(name) : undefined;
+      const setting = SETTING_ORIGINS[name] === 'recipient' ? this.findSetting(name) : undefined;
       if (setting?.distrust !== undefined) throw untrustedError(name, setting, `decides where ${what} goes`);
     }
   }
@@ -114,7 +114,7 @@ export class Settings {
    * @throws CliError if the same source sets both.
    */
   eitherText<A extends FlagName, B extends FlagName>(one: A, other: B): A | B | undefined {
-    const [set, otherSet] = [this.setting(one) !== undefined, this.setting(other) !== undefined];
+    const [set, otherSet] = [this.findSetting(one) !== undefined, this.findSetting(other) !== undefined];
     return set && otherSet ? this.#stronger(one, other) : set ? one : otherSet ? other : undefined;
   }
 
@@ -156,12 +156,12 @@ export class Settings {
 
   /** Returns every configurable setting, in the order of the table. */
   all(): readonly { readonly name: FlagName; readonly setting: Setting | undefined }[] {
-    return CONFIGURABLE_FLAGS.map((name) => ({ name, setting: this.setting(name) }));
+    return CONFIGURABLE_FLAGS.map((name) => ({ name, setting: this.findSetting(name) }));
   }
 
   /** Returns a setting for use. Refuses one from an untrusted source that must not set it. */
   #used(name: FlagName): Setting | undefined {
-    const setting = this.setting(name);
+    const setting = this.findSetting(name);
     if (setting?.distrust === undefined) return setting;
     const origin = SETTING_ORIGINS[name];
     if (origin === 'trusted') throw untrustedError(name, setting, 'is taken from trusted files only');
@@ -174,7 +174,7 @@ export class Settings {
   /** Returns a credential flag that another source sets. */
   #credentialBeside(source: string): FlagName | undefined {
     return CREDENTIAL_FLAGS.find((name) => {
-      const setting = this.setting(name);
+      const setting = this.findSetting(name);
       return setting !== undefined && setting.source !== source;
     });
   }
@@ -186,7 +186,7 @@ export class Settings {
   }
 
   #rank(name: FlagName): number {
-    const source = this.setting(name)?.source;
+    const source = this.findSetting(name)?.source;
     return source === 'flag' ? -1 : this.#layers.findIndex((layer) => layer.source === source);
   }
 }

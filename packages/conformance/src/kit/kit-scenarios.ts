@@ -125,7 +125,7 @@ export const KIT_SCENARIOS: readonly Check[] = [
     spec: '§3.1.1',
     requirement: 'tck-message-response: as a stream, that message alone',
     run: (agent) =>
-      streaming(agent, async () => {
+      ifStreaming(agent, async () => {
         const { steps } = await stepsOf(agent.stream(kitMessage('tck-message-response')));
         return steps.join() === 'message' ? pass('one message') : fail(`it shows ${steps.join(', ')}`);
       }),
@@ -133,13 +133,13 @@ export const KIT_SCENARIOS: readonly Check[] = [
   ...STREAMS.map((scenario) => ({
     spec: '§3.1.2',
     requirement: `${scenario.prefix}: ${scenario.requirement}`,
-    run: (agent: TestedAgent) => streaming(agent, () => streamFinding(agent, scenario)),
+    run: (agent: TestedAgent) => ifStreaming(agent, () => streamFinding(agent, scenario)),
   })),
   {
     spec: '§3.1.6',
     requirement: 'test-resubscribe-message-id: a new subscription begins with the task and shows its end',
     run: (agent) =>
-      streaming(agent, async () => {
+      ifStreaming(agent, async () => {
         let taskId: string | undefined;
         for await (const event of await agent.stream(kitMessage('test-resubscribe-message-id'))) {
           taskId = taskIdOf(event);
@@ -154,7 +154,7 @@ export const KIT_SCENARIOS: readonly Check[] = [
 ];
 
 /** Skips a check of streams if the card does not offer streaming. */
-export async function streaming(agent: TestedAgent, run: () => Promise<Finding>): Promise<Finding> {
+export async function ifStreaming(agent: TestedAgent, run: () => Promise<Finding>): Promise<Finding> {
   return agent.capabilities.streaming ? run() : skip('the card does not offer streaming');
 }
 

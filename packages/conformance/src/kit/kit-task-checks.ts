@@ -2,7 +2,7 @@ import { type Check, UNKNOWN_TASK } from '../check.js';
 import { stepsOf, taskIdOf } from '../checks/stream-steps.js';
 import { expectRefusal, fail, faultless, pass, skip } from '../finding.js';
 import { kitMessage, kitTask, workingTask } from './kit-message.js';
-import { stateFault, streaming } from './kit-scenarios.js';
+import { ifStreaming, stateFault } from './kit-scenarios.js';
 
 /** Requirements around the scenarios, for one task. */
 export const KIT_TASK_CHECKS: readonly Check[] = [
@@ -19,7 +19,7 @@ export const KIT_TASK_CHECKS: readonly Check[] = [
     spec: '§3.1.3',
     requirement: 'GetTask joins the chunks of an artifact',
     run: (agent) =>
-      streaming(agent, async () => {
+      ifStreaming(agent, async () => {
         const { events } = await stepsOf(agent.stream(kitMessage('tck-stream-artifact-chunked')));
         const taskId = events.map(taskIdOf).find((id) => id !== undefined) ?? '';
         const { artifacts = [] } = await agent.getTask(taskId);
@@ -110,7 +110,7 @@ export const KIT_TASK_CHECKS: readonly Check[] = [
     spec: '§3.1.2',
     requirement: 'a stream is closed when its task has ended',
     run: (agent) =>
-      streaming(agent, async () => {
+      ifStreaming(agent, async () => {
         const { isClosed } = await stepsOf(agent.stream(kitMessage('tck-complete-task')));
         return isClosed ? pass('closed by the agent') : fail('it was still open a second later');
       }),
@@ -119,13 +119,13 @@ export const KIT_TASK_CHECKS: readonly Check[] = [
     spec: '§3.1.6',
     requirement: 'SubscribeToTask of an unknown task is TaskNotFound',
     run: (agent) =>
-      streaming(agent, () => expectRefusal(() => stepsOf(agent.subscribe(UNKNOWN_TASK)), ['TASK_NOT_FOUND'])),
+      ifStreaming(agent, () => expectRefusal(() => stepsOf(agent.subscribe(UNKNOWN_TASK)), ['TASK_NOT_FOUND'])),
   },
   {
     spec: '§3.1.6',
     requirement: 'SubscribeToTask of a completed task is UnsupportedOperation',
     run: (agent) =>
-      streaming(agent, async () => {
+      ifStreaming(agent, async () => {
         const { id } = await kitTask(agent, 'tck-complete-task');
         return expectRefusal(() => stepsOf(agent.subscribe(id)), ['UNSUPPORTED_OPERATION']);
       }),
@@ -134,7 +134,7 @@ export const KIT_TASK_CHECKS: readonly Check[] = [
     spec: '§3.5.2',
     requirement: 'two subscribers of a task see the same, also if a third one leaves',
     run: (agent) =>
-      streaming(agent, async () => {
+      ifStreaming(agent, async () => {
         const { id } = await workingTask(agent);
         const leaving = (await agent.subscribe(id))[Symbol.asyncIterator]();
         await leaving.next();

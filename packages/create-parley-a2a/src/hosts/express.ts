@@ -4,7 +4,7 @@ import { mergeImports, sourceText } from '../source-text.js';
 import { NODE_SERVER } from './node-server.js';
 
 function server(parts: ServerParts): string {
-  const { imports, start, closing } = mountedCode(parts);
+  const { imports, start, closeCode } = mountedCode(parts);
   return sourceText(
     mergeImports(imports, {
       express: ['default express'],
@@ -18,7 +18,7 @@ app.listen(config.port, config.host, (error) => {
   if (error !== undefined) throw error;
   console.log(\`The agent listens on \${url}\`);
 });
-${stopOnSignal(`    await handler.close();\n${closing('    ')}`)}`,
+${stopOnSignal(`    await handler.close();\n${closeCode('    ')}`)}`,
   );
 }
 

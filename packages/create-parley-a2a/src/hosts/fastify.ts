@@ -4,7 +4,7 @@ import { mergeImports, sourceText } from '../source-text.js';
 import { NODE_SERVER } from './node-server.js';
 
 function server(parts: ServerParts): string {
-  const { imports, start, closing } = mountedCode(parts);
+  const { imports, start, closeCode } = mountedCode(parts);
   return sourceText(
     mergeImports(imports, {
       fastify: ['default Fastify'],
@@ -17,7 +17,7 @@ app.register(toFastify(handler), { prefix: '/agent' });
 app.addHook('preClose', () => handler.close());
 await app.listen({ port: config.port, host: config.host });
 console.log(\`The agent listens on \${url}\`);
-${stopOnSignal(`    await app.close();\n${closing('    ')}`)}`,
+${stopOnSignal(`    await app.close();\n${closeCode('    ')}`)}`,
   );
 }
 

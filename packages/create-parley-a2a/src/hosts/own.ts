@@ -4,7 +4,7 @@ import { mergeImports, sourceText } from '../source-text.js';
 import { NODE_SERVER } from './node-server.js';
 
 function server(parts: ServerParts): string {
-  const { imports, settings, made, options, closing } = sharedCode(parts);
+  const { imports, settings, made, options, closeCode } = sharedCode(parts);
   const isOpen = parts.auth.server.options === undefined;
   const rows = [
     ...['...agent', ...options.split(', ')],
@@ -19,7 +19,7 @@ const server = createA2AServer({
 ${rows.map((row) => `  ${row},\n`).join('')}});
 const { url } = await server.listen(config.port, config.host);
 console.log(\`\${server.agentCard.name} listens on \${url}\`);
-${stopOnSignal(`    await server.close({ drainMs: config.drainMs });\n${closing('    ')}`)}`,
+${stopOnSignal(`    await server.close({ drainMs: config.drainMs });\n${closeCode('    ')}`)}`,
   );
 }
 

@@ -10,7 +10,7 @@ interface EventBatchReaderOptions {
   /** The error for the caller, for an error of the call. */
   readonly failure: (error: Error) => unknown;
   /** Called once, when the call is over. */
-  readonly closed: () => void;
+  readonly onClose: () => void;
 }
 
 type Batch = IteratorResult<readonly ReceivedEvent[], undefined>;
@@ -126,6 +126,6 @@ export class EventBatchReader implements AsyncIterator<readonly ReceivedEvent[],
     if (this.#isOver) return;
     this.#isOver = true;
     this.#options.signal?.removeEventListener('abort', this.#abort);
-    this.#options.closed();
+    this.#options.onClose();
   }
 }

@@ -104,7 +104,7 @@ export class GrpcTransport implements ClientTransport {
         return bytes.length === 0 ? undefined : codec.decodeEvent(bytes, limits.answerItems);
       },
       failure: (error) => this.#failure(error as ServiceError, { rpc, client, call }),
-      closed: () => this.#calls.remove(place),
+      onClose: () => this.#calls.remove(place),
     });
     return { first: await events.next(), events };
   }

@@ -116,7 +116,7 @@ export class GrpcConnection implements WaitingHolder {
   }
 
   /** Records the end of a call's stream. `early`: the client has canceled the call. */
-  ended(early: boolean): void {
+  endCall(early: boolean): void {
     this.#streams -= 1;
     this.#hasEndedCall = true;
     if (early) this.countReset();

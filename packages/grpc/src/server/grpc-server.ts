@@ -70,7 +70,7 @@ export class GrpcServer {
     const { clock, requestMs } = options;
     this.#waiting = new WaitingMemory(options.waitingBytes);
     const requestTimers = new EqualTimers(clock, requestMs);
-    this.#ports = { ...options, requestTimers, begun: this.#onCallBegun, closed: this.#onCallClosed };
+    this.#ports = { ...options, requestTimers, onBegin: this.#onCallBegun, onClose: this.#onCallClosed };
     this.#http2 = createServer({
       maxSessionMemory: SESSION_MEMORY_MB + CALL_MEMORY_MB * options.connection.maxStreams,
       settings: {
@@ -214,7 +214,7 @@ export class GrpcServer {
 
   readonly #onCallClosed = (call: GrpcStream): void => {
     this.#onCallBegun(call);
-    call.connection.ended(!call.isAnswered);
+    call.connection.endCall(!call.isAnswered);
     if (call.place !== undefined) this.#streams.remove(call.place);
     this.#changed?.();
   };
@@ -233,16 +233,16 @@ export class GrpcServer {
   #within(ms: number, holds: () => boolean): Promise<void> {
     if (holds()) return Promise.resolve();
     return new Promise((resolve) => {
-      const done = () => {
+      const finishWait = () => {
         stopTimer();
         this.#changed = undefined;
         resolve();
       };
-      const stopTimer = this.#options.clock.after(ms, done);
-      const changed = () => {
-        if (holds()) done();
+      const stopTimer = this.#options.clock.after(ms, finishWait);
+      const checkState = () => {
+        if (holds()) finishWait();
       };
-      this.#changed = changed;
+      this.#changed = checkState;
     });
   }
 }

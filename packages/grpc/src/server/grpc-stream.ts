@@ -20,9 +20,9 @@ export interface GrpcStreamPorts {
   /** Time in ms after which a client that reads nothing is dropped. */
   readonly stallMs: number;
   /** Called when the handler of a call starts: a message, or a part of one, has arrived. */
-  readonly begun: (call: GrpcStream) => void;
+  readonly onBegin: (call: GrpcStream) => void;
   /** Called when the HTTP/2 stream of a call is closed. */
-  readonly closed: (call: GrpcStream) => void;
+  readonly onClose: (call: GrpcStream) => void;
 }
 
 /** A call on an HTTP/2 stream. */
@@ -65,7 +65,7 @@ function onData(this: CallStream, chunk: Buffer): void {
 }
 
 function onEnd(this: CallStream): void {
-  this[CALL]?.received();
+  this[CALL]?.endRequest();
 }
 
 function onWantTrailers(this: CallStream): void {
@@ -73,7 +73,7 @@ function onWantTrailers(this: CallStream): void {
 }
 
 function onClose(this: CallStream): void {
-  this[CALL]?.closed();
+  this[CALL]?.closeStream();
   this[CALL] = undefined;
 }
 
@@ -297,9 +297,9 @@ export class GrpcStream implements GrpcSource {
   }
 
   /** The HTTP/2 stream is closed. */
-  closed(): void {
+  closeStream(): void {
     if (!this.#isOver) this.#finish();
-    this.#ports.closed(this);
+    this.#ports.onClose(this);
   }
 
   /** Drops the call without an answer. */
@@ -334,7 +334,7 @@ export class GrpcStream implements GrpcSource {
   }
 
   /** The client has sent everything. */
-  received(): void {
+  endRequest(): void {
     this.#isReceived = true;
     this.#stopRequestTimer();
     if (this.#isAnswered || this.#isOver) return;
@@ -351,7 +351,7 @@ export class GrpcStream implements GrpcSource {
 
   #handOver(message: Uint8Array | undefined): void {
     this.#isHandedOver = true;
-    this.#ports.begun(this);
+    this.#ports.onBegin(this);
     this.#handler?.ready(message);
   }
 

@@ -198,11 +198,11 @@ export class OutgoingCall implements AgentCall {
     const stopTimer = clock.after(ms, () => {
       this.#stop(new AgentCallError('time', `The agent took longer than ${Math.round(ms)} ms`), true);
     });
-    const ended = () => this.#stop(signal.reason, !course.goesOnElsewhere);
-    signal.addEventListener('abort', ended, { once: true });
+    const onAbort = () => this.#stop(signal.reason, !course.goesOnElsewhere);
+    signal.addEventListener('abort', onAbort, { once: true });
     const release = () => {
       stopTimer();
-      signal.removeEventListener('abort', ended);
+      signal.removeEventListener('abort', onAbort);
     };
     this.#release = release;
     this.#deadline = clock.monotonic() + ms;

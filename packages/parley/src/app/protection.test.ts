@@ -49,10 +49,10 @@ it('names the agents that are open beside others, and the rates of agents', () =
 
 it('takes the challenges of an authenticator that has no scheme in the card', () => {
   const authenticate = () => ({ kind: 'anonymous' as const });
-  const described = (challenges: readonly string[]) =>
+  const describeChallenges = (challenges: readonly string[]) =>
     protectionOf({ agents: { '/': { agent } }, authenticator: { challenges, authenticate } }, []).authentication;
-  expect(described(['Badge realm="gate"'])).toBe('Badge');
-  expect(described([])).toBe('an authenticator without a scheme');
+  expect(describeChallenges(['Badge realm="gate"'])).toBe('Badge');
+  expect(describeChallenges([])).toBe('an authenticator without a scheme');
 });
 
 it.each([

@@ -1,7 +1,7 @@
 import { buildAgentCard, type ServedCapabilities } from '../agent-card/build-agent-card.js';
 import { declaredModes } from '../agent-card/declared-modes.js';
 import type { Authenticator } from '../auth/authenticator.js';
-import { requirementsOf, requiring } from '../auth/requirements.js';
+import { requirementsOf, withRequirements } from '../auth/requirements.js';
 import type { User } from '../auth/user.js';
 import { type BindingContext, DEFAULT_REQUEST_LIMITS } from '../bindings/http/binding-context.js';
 import type { BodyBudget } from '../bindings/http/body-budget.js';
@@ -331,7 +331,7 @@ function executorOf(agent: NonNullable<AgentOptions['agent']>): AgentExecutor {
 function enforceRequirements(options: AgentOptions): AgentOptions {
   const { authenticator, securityRequirements } = options;
   if (authenticator === undefined || securityRequirements === undefined) return options;
-  return { ...options, authenticator: requiring(authenticator, securityRequirements) };
+  return { ...options, authenticator: withRequirements(authenticator, securityRequirements) };
 }
 
 function capabilitiesOf(

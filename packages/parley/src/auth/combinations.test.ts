@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ANONYMOUS, type Authentication, type Authenticator, type Credentials } from './authenticator.js';
 import { allOf, anyOf } from './combinations.js';
-import { mayUseSkill, optional, requirementsOf, requireScopes, requiring } from './requirements.js';
+import { mayUseSkill, optional, requirementsOf, requireScopes, withRequirements } from './requirements.js';
 import type { User } from './user.js';
 
 /** An authenticator for the header of its name: `ada read write` is Ada with two scopes, `wrong` is refused. */
@@ -9,14 +9,14 @@ function inHeader(name: string, changes: Partial<Authenticator> = {}): Authentic
   return {
     challenges: [`Key name="${name}"`],
     securitySchemes: { [name]: { apiKeySecurityScheme: { location: 'header', name } } },
-    authenticate: (credentials) => found(name, credentials.header(name)),
+    authenticate: (credentials) => findUser(name, credentials.header(name)),
     ...changes,
   };
 }
 
 const users = new Map<string, Authentication>();
 
-function found(name: string, value: string | undefined): Authentication {
+function findUser(name: string, value: string | undefined): Authentication {
   if (value === undefined) return ANONYMOUS;
   if (value === 'wrong') return { kind: 'refused', reason: `wrong ${name}` };
   const [subject, ...scopes] = value.split(' ');
@@ -103,9 +103,9 @@ it('the card has one requirement for each way in (Spec §4.5)', () => {
 });
 
 it('the tokens of all members are published (RFC 9728)', () => {
-  const issued = (issuer: string, ...scopes: string[]) =>
+  const issuerHeader = (issuer: string, ...scopes: string[]) =>
     inHeader(issuer, { protectedResource: { authorizationServers: [issuer], scopes } });
-  const any = anyOf(issued('x', 'read'), inHeader('a'), optional(issued('y', 'read', 'write')));
+  const any = anyOf(issuerHeader('x', 'read'), inHeader('a'), optional(issuerHeader('y', 'read', 'write')));
   expect(any.protectedResource).toEqual({ authorizationServers: ['x', 'y'], scopes: ['read', 'write'] });
   expect(anyOf(inHeader('a')).protectedResource).toBeUndefined();
 });
@@ -188,10 +188,11 @@ describe('scopes', () => {
     const { securitySchemes: _, ...bare } = inHeader('a');
     const asked = requireScopes(bare, 'read');
     const user: User = { id: 'x|1', scopes: ['read'] };
-    const found = (user: User) => requireScopes({ ...bare, authenticate: () => ({ kind: 'user', user }) }, 'read');
+    const requireRead = (user: User) =>
+      requireScopes({ ...bare, authenticate: () => ({ kind: 'user', user }) }, 'read');
     expect(await asked.authenticate(request({}))).toEqual({ kind: 'anonymous' });
-    expect(await found(user).authenticate(request({}))).toMatchObject({ kind: 'user' });
-    expect(await found({ id: 'x|1' }).authenticate(request({}))).toMatchObject({ missingScopes: ['read'] });
+    expect(await requireRead(user).authenticate(request({}))).toMatchObject({ kind: 'user' });
+    expect(await requireRead({ id: 'x|1' }).authenticate(request({}))).toMatchObject({ missingScopes: ['read'] });
   });
 });
 
@@ -215,7 +216,7 @@ describe('a requirement', () => {
   });
 
   it('that only another scheme can meet is a missing credential, not a missing scope', async () => {
-    const strict = requiring(anyOf(inHeader('a'), inHeader('b')), [{ schemes: { b: {} } }]);
+    const strict = withRequirements(anyOf(inHeader('a'), inHeader('b')), [{ schemes: { b: {} } }]);
     expect(await strict.authenticate(request({ a: 'ada' }))).toMatchObject({ kind: 'refused', missingScopes: [] });
     expect(await strict.authenticate(request({ b: 'bob' }))).toMatchObject({ kind: 'user' });
   });

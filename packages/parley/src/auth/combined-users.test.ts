@@ -75,10 +75,10 @@ const { tree } = fc.letrec<{ tree: Tree }>((tie) => {
   };
 });
 
-function made(node: Tree): Authenticator {
-  if (node.kind === 'optional') return optional(made(node.member));
-  if (node.kind === 'any') return anyOf(...node.members.map(made));
-  if (node.kind === 'all') return allOf(...node.members.map(made), { differentUsers: node.differentUsers });
+function authenticatorOf(node: Tree): Authenticator {
+  if (node.kind === 'optional') return optional(authenticatorOf(node.member));
+  if (node.kind === 'any') return anyOf(...node.members.map(authenticatorOf));
+  if (node.kind === 'all') return allOf(...node.members.map(authenticatorOf), { differentUsers: node.differentUsers });
   const { answer, isLate } = node;
   const authenticate = (): Authentication => {
     if (answer instanceof Error) throw answer;
@@ -93,13 +93,13 @@ function isOptional(node: Tree): boolean {
   return node.kind === 'any' ? node.members.some(isOptional) : node.members.every(isOptional);
 }
 
-function expected(node: Tree): Outcome {
-  if (node.kind === 'optional') return expected(node.member);
+function expectedOutcome(node: Tree): Outcome {
+  if (node.kind === 'optional') return expectedOutcome(node.member);
   if (node.kind === 'leaf') {
     if (node.answer instanceof Error) return 'error';
     return node.answer.kind === 'user' ? [node.answer] : node.answer.kind;
   }
-  const outcomes = node.members.map(expected);
+  const outcomes = node.members.map(expectedOutcome);
   const users = outcomes.filter((one) => typeof one === 'object');
   const has = (word: Outcome) => outcomes.includes(word);
   if (node.kind === 'any') return users[0] ?? (has('error') ? 'error' : has('refused') ? 'refused' : 'anonymous');
@@ -112,7 +112,7 @@ function expected(node: Tree): Outcome {
   return !node.differentUsers && (differ('person') || differ('server')) ? 'refused' : users.flat();
 }
 
-async function found(authenticator: Authenticator): Promise<Authentication | 'error'> {
+async function authenticateWith(authenticator: Authenticator): Promise<Authentication | 'error'> {
   try {
     return await authenticator.authenticate({} as Credentials);
   } catch {
@@ -122,12 +122,12 @@ async function found(authenticator: Authenticator): Promise<Authentication | 'er
 
 /** The effective rights of an authenticated user. `ruled`: the tenants that the rule of the operator grants. */
 function rightsOf({ user, revoked, pageAllowed, askAgainAt }: Known, ruled: readonly string[]) {
-  const sorted = (list: readonly string[] = []) => [...list].sort();
+  const sortList = (list: readonly string[] = []) => [...list].sort();
   return {
     owner: user.id,
     tenants: TENANTS.filter((tenant) => grantedTenant(user, tenant, (_, one) => ruled.includes(one))),
-    scopes: sorted(user.scopes),
-    permissions: sorted(user.permissions),
+    scopes: sortList(user.scopes),
+    permissions: sortList(user.permissions),
     expiresAt: user.expiresAt,
     isRevoked: revoked?.aborted === true,
     pageAllowed: pageAllowed === true,
@@ -140,27 +140,29 @@ const least = (times: readonly number[]) => (times.length === 0 ? undefined : Ma
 it('every combination has the first owner, narrows tenants and ends, and unites scopes and permissions', async () => {
   await fc.assert(
     fc.asyncProperty(tree, fc.subarray(TENANTS), async (node, ruled) => {
-      const authenticator = made(node);
-      const answer = await found(authenticator);
-      const outcome = expected(node);
+      const authenticator = authenticatorOf(node);
+      const answer = await authenticateWith(authenticator);
+      const outcome = expectedOutcome(node);
       if (typeof outcome === 'string') {
         expect(answer === 'error' ? answer : answer.kind).toBe(outcome);
         return;
       }
-      const united = (name: 'scopes' | 'permissions') =>
+      const uniteLists = (name: 'scopes' | 'permissions') =>
         [...new Set(outcome.flatMap(({ user }) => user[name] ?? []))].sort();
       expect(rightsOf(answer as Known, ruled)).toEqual({
         owner: outcome[0]?.user.id,
         tenants: TENANTS.filter((one) => outcome.every(({ user }) => (user.tenants ?? ruled).includes(one))),
-        scopes: united('scopes'),
-        permissions: united('permissions'),
+        scopes: uniteLists('scopes'),
+        permissions: uniteLists('permissions'),
         expiresAt: least(outcome.flatMap(({ user }) => user.expiresAt ?? [])),
         isRevoked: outcome.some(({ revoked }) => revoked?.aborted),
         pageAllowed: outcome.every((one) => one.pageAllowed),
         askAgainAt: least(outcome.flatMap((one) => one.askAgainAt ?? [])),
       });
       // A second request has an answer of its own.
-      expect(rightsOf((await found(authenticator)) as Known, ruled)).toEqual(rightsOf(answer as Known, ruled));
+      expect(rightsOf((await authenticateWith(authenticator)) as Known, ruled)).toEqual(
+        rightsOf(answer as Known, ruled),
+      );
     }),
     { numRuns: 2_000 },
   );
@@ -172,7 +174,7 @@ it('the order and the nesting of allOf change the owner only', async () => {
   await fc.assert(
     fc.asyncProperty(fc.tuple(known, known, known), fc.subarray(TENANTS), async (answers, ruled) => {
       const [a, b, c] = answers.map(leafOf) as [Tree, Tree, Tree];
-      const rights = async (node: Tree) => rightsOf((await found(made(node))) as Known, ruled);
+      const rights = async (node: Tree) => rightsOf((await authenticateWith(authenticatorOf(node))) as Known, ruled);
       const flat = await rights(all(a, b, c));
       expect(await rights(all(all(a, b), c))).toEqual(flat);
       expect(await rights(all(a, all(b, c)))).toEqual(flat);

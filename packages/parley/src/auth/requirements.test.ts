@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { SecurityRequirement } from '../model/security-scheme.js';
 import { ANONYMOUS, type Authenticator } from './authenticator.js';
-import { optional, requirementsOf, requiring } from './requirements.js';
+import { optional, requirementsOf, withRequirements } from './requirements.js';
 
 const authenticator: Authenticator = { challenges: ['Bearer'], authenticate: () => ANONYMOUS };
 const bearer: SecurityRequirement = { schemes: { bearer: {} } };
@@ -11,8 +11,8 @@ it.each<[string, readonly SecurityRequirement[], true | undefined]>([
   ['a requirement', [bearer], undefined],
   ['a requirement, or none', [bearer, { schemes: {} }], true],
 ])('with %s, anonymous callers of an optional authenticator pass: %s', (_, requirements, isOptional) => {
-  expect(requiring(optional(authenticator), requirements).optional || undefined).toBe(isOptional);
-  expect(requiring(authenticator, requirements).optional || undefined).toBeUndefined();
+  expect(withRequirements(optional(authenticator), requirements).optional || undefined).toBe(isOptional);
+  expect(withRequirements(authenticator, requirements).optional || undefined).toBeUndefined();
 });
 
 it('without requirements of its own, an authenticator requires one of its schemes', () => {
@@ -32,7 +32,7 @@ it('an authenticator with other requirements keeps the rest', () => {
     protectedResource: { authorizationServers: ['https://login.example'], scopes: [] },
     needsClientCertificate: true,
   };
-  const { authenticate: _own, ...kept } = requiring(full, [bearer]);
+  const { authenticate: _own, ...kept } = withRequirements(full, [bearer]);
   const { authenticate: _other, ...members } = full;
   expect(kept).toEqual({ ...members, securityRequirements: [bearer], optional: false });
 });

@@ -75,7 +75,7 @@ export function requireSkill(user: User | undefined, requirements: readonly Secu
  * Wraps an authenticator so that it refuses users who meet none of the requirements. A user who lacks only scopes gets
  * 403 with their names. Anonymous callers pass only if the authenticator is optional and one requirement is empty.
  */
-export function requiring(
+export function withRequirements(
   authenticator: Authenticator,
   securityRequirements: readonly SecurityRequirement[],
 ): Authenticator {
@@ -112,7 +112,7 @@ export function requireScopes(authenticator: Authenticator, ...scopes: readonly 
   }));
   const closed = requirements.filter((one) => !isOpen(one));
   // Without schemes the card cannot declare scopes.
-  const asked = requiring(authenticator, closed.length > 0 ? closed : [{ schemes: { '': { list: scopes } } }]);
+  const asked = withRequirements(authenticator, closed.length > 0 ? closed : [{ schemes: { '': { list: scopes } } }]);
   return derive(authenticator, {
     ...(closed.length > 0 && { securityRequirements: requirements }),
     authenticate: (credentials) => asked.authenticate(credentials),

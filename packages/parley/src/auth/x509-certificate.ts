@@ -23,13 +23,13 @@ export function x509Parser(): ((certificate: string | Uint8Array) => X509Like) |
 /** A parsed certificate as authenticators see it. `problem` says why it is not accepted. */
 export function clientCertificateOf(x509: X509Like, problem?: string): ClientCertificate {
   const names = alternativeNames(x509.subjectAltName ?? '');
-  const named = (kind: string) => names.flatMap(([one, value]) => (one === kind ? [value] : []));
+  const valuesOf = (kind: string) => names.flatMap(([one, value]) => (one === kind ? [value] : []));
   return {
     ...(problem !== undefined && { problem }),
     subject: subjectOf(x509.toLegacyObject().subject ?? {}),
-    dnsNames: named('DNS'),
-    uris: named('URI'),
-    emails: named('email'),
+    dnsNames: valuesOf('DNS'),
+    uris: valuesOf('URI'),
+    emails: valuesOf('email'),
     fingerprint: x509.fingerprint256.replaceAll(':', '').toLowerCase(),
     startsAt: Date.parse(x509.validFrom),
     expiresAt: Date.parse(x509.validTo),

@@ -39,14 +39,14 @@ export function pause(clock: Clock, ms: number, signal: AbortSignal | undefined)
       reject(signal.reason);
       return;
     }
-    const aborted = (): void => {
+    const onAbort = (): void => {
       stop();
       reject(signal?.reason);
     };
     const stop = clock.after(ms, () => {
-      signal?.removeEventListener('abort', aborted);
+      signal?.removeEventListener('abort', onAbort);
       resolve();
     });
-    signal?.addEventListener('abort', aborted, { once: true });
+    signal?.addEventListener('abort', onAbort, { once: true });
   });
 }

@@ -31,17 +31,20 @@ it('the environment, both files and other authenticators are alternatives', asyn
     A2A_BASIC_USERS_FILE: users,
   });
   const authenticator = await credentialAuthenticator(credentials);
-  const found = async (headers: Readonly<Record<string, string>>) => authenticator?.authenticate(request(headers));
-  expect(await found({ 'x-api-key': 'of-ada' })).toMatchObject({ user: { id: 'apikey|ada' } });
-  expect(await found({ 'x-api-key': 'of-bob' })).toMatchObject({ user: { id: 'apikey|bob' } });
-  expect(await found({ authorization: `Basic ${btoa('eve:secret')}` })).toMatchObject({ user: { id: 'basic|eve' } });
-  expect(await found({ 'x-api-key': 'of-eve' })).toMatchObject({ kind: 'refused' });
+  const authenticate = async (headers: Readonly<Record<string, string>>) =>
+    authenticator?.authenticate(request(headers));
+  expect(await authenticate({ 'x-api-key': 'of-ada' })).toMatchObject({ user: { id: 'apikey|ada' } });
+  expect(await authenticate({ 'x-api-key': 'of-bob' })).toMatchObject({ user: { id: 'apikey|bob' } });
+  expect(await authenticate({ authorization: `Basic ${btoa('eve:secret')}` })).toMatchObject({
+    user: { id: 'basic|eve' },
+  });
+  expect(await authenticate({ 'x-api-key': 'of-eve' })).toMatchObject({ kind: 'refused' });
   expect(Object.keys(authenticator?.securitySchemes ?? {})).toEqual(['apiKey', 'basic']);
   expect(await credentialAuthenticator(readServerConfig({}).credentials)).toBeUndefined();
 });
 
 describe('settings of the environment', () => {
-  const found = async (env: Record<string, string>, headers: Record<string, string>, peer?: string) => {
+  const authenticateWith = async (env: Record<string, string>, headers: Record<string, string>, peer?: string) => {
     const authenticator = await credentialAuthenticator(readServerConfig(env).credentials);
     return authenticator?.authenticate({ ...request(headers), ...(peer !== undefined && { peer }) });
   };
@@ -49,10 +52,14 @@ describe('settings of the environment', () => {
 
   it('place the key', async () => {
     const elsewhere = { ...keys, A2A_API_KEY_PLACE: 'header:X-Agent-Key' };
-    expect(await found(elsewhere, { 'x-agent-key': 'of-ada' })).toMatchObject({ user: { id: 'apikey|ada' } });
-    expect(await found(elsewhere, { 'x-api-key': 'of-ada' })).toMatchObject({ kind: 'anonymous' });
+    expect(await authenticateWith(elsewhere, { 'x-agent-key': 'of-ada' })).toMatchObject({
+      user: { id: 'apikey|ada' },
+    });
+    expect(await authenticateWith(elsewhere, { 'x-api-key': 'of-ada' })).toMatchObject({ kind: 'anonymous' });
     const bearer = { ...keys, A2A_API_KEY_PLACE: 'bearer' };
-    expect(await found(bearer, { authorization: 'Bearer of-ada' })).toMatchObject({ user: { id: 'apikey|ada' } });
+    expect(await authenticateWith(bearer, { authorization: 'Bearer of-ada' })).toMatchObject({
+      user: { id: 'apikey|ada' },
+    });
   });
 
   it('need one credential of each kind, of one or of several users', async () => {
@@ -62,23 +69,29 @@ describe('settings of the environment', () => {
     });
     const key = { 'x-api-key': 'of-ada', 'sec-fetch-site': 'same-origin' };
     const all = { ...keys, ...proxies, A2A_AUTH_REQUIRE: 'all' };
-    expect(await found(all, key, '10.0.0.1')).toMatchObject({ kind: 'refused' });
-    expect(await found(all, { ...key, ...certificate('ada') }, '10.0.0.1')).toMatchObject({
+    expect(await authenticateWith(all, key, '10.0.0.1')).toMatchObject({ kind: 'refused' });
+    expect(await authenticateWith(all, { ...key, ...certificate('ada') }, '10.0.0.1')).toMatchObject({
       user: { id: 'apikey|ada' },
     });
-    expect(await found(all, { ...key, ...certificate('ada') }, '192.0.2.1')).toMatchObject({ kind: 'refused' });
-    expect(await found(all, { ...key, ...certificate('bob') }, '10.0.0.1')).toMatchObject({ kind: 'refused' });
+    expect(await authenticateWith(all, { ...key, ...certificate('ada') }, '192.0.2.1')).toMatchObject({
+      kind: 'refused',
+    });
+    expect(await authenticateWith(all, { ...key, ...certificate('bob') }, '10.0.0.1')).toMatchObject({
+      kind: 'refused',
+    });
     const users = { ...all, A2A_AUTH_REQUIRE: 'all-users' };
-    expect(await found(users, { ...key, ...certificate('bob') }, '10.0.0.1')).toMatchObject({
+    expect(await authenticateWith(users, { ...key, ...certificate('bob') }, '10.0.0.1')).toMatchObject({
       user: { id: 'apikey|ada' },
     });
-    expect(await found({ ...keys, ...proxies }, certificate('bob'), '10.0.0.1')).toMatchObject({
+    expect(await authenticateWith({ ...keys, ...proxies }, certificate('bob'), '10.0.0.1')).toMatchObject({
       user: { id: 'mtls|bob' },
     });
   });
 
   it('refuse to need all credentials if there is one kind', async () => {
-    await expect(found({ ...keys, A2A_AUTH_REQUIRE: 'all' }, {})).rejects.toThrow('needs two kinds of credentials');
+    await expect(authenticateWith({ ...keys, A2A_AUTH_REQUIRE: 'all' }, {})).rejects.toThrow(
+      'needs two kinds of credentials',
+    );
   });
 });
 
@@ -101,9 +114,9 @@ describe('a file', () => {
     ['a wrong entry', '[{"subject":"ada"}]', 'the key of ada must be'],
     ['a wrong hash', '[{"subject":"ada","sha256":"of-ada"}]', 'the sha256 of ada must be'],
   ])('with %s is refused at start, without its text', async (_, text, problem) => {
-    const starting = () => credentialAuthenticator({ apiKeysFile: fileOf(text) });
-    await expect(starting()).rejects.toThrow(problem);
-    await expect(starting()).rejects.not.toThrow('of-ada');
+    const createAuthenticator = () => credentialAuthenticator({ apiKeysFile: fileOf(text) });
+    await expect(createAuthenticator()).rejects.toThrow(problem);
+    await expect(createAuthenticator()).rejects.not.toThrow('of-ada');
   });
 
   it('that is missing is refused at start', async () => {

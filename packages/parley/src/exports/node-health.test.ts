@@ -23,7 +23,7 @@ const get = async (url: string, headers: Record<string, string> = {}) => {
   };
 };
 
-async function listening(options: Partial<Parameters<typeof createA2AServer>[0]> = {}) {
+async function startServer(options: Partial<Parameters<typeof createA2AServer>[0]> = {}) {
   const server = createA2AServer({ agent: (prompt: string) => prompt, ...options } as Parameters<
     typeof createA2AServer
   >[0]);
@@ -33,7 +33,7 @@ async function listening(options: Partial<Parameters<typeof createA2AServer>[0]>
 
 describe('a server with a socket', () => {
   it('answers probes on its origin, whatever agents it has', async () => {
-    const { url } = await listening();
+    const { url } = await startServer();
     expect(await get(`${url}/healthz`)).toMatchObject({ status: 200, body: { status: 'alive' } });
     expect(await get(`${url}/readyz`)).toMatchObject({
       status: 200,
@@ -42,18 +42,18 @@ describe('a server with a socket', () => {
   });
 
   it('leaves the paths alone when told so', async () => {
-    const { url } = await listening({ health: false });
+    const { url } = await startServer({ health: false });
     expect((await get(`${url}/healthz`)).status).toBe(404);
   });
 
   it('is not ready first and stops taking requests later', async () => {
     const drainMs = 86_400_000;
-    let drained = () => {};
+    let endDrain = () => {};
     const clock: Clock = {
       ...systemClock,
       after: (ms, task) => {
         if (ms !== drainMs) return systemClock.after(ms, task);
-        drained = task;
+        endDrain = task;
         return () => {};
       },
     };
@@ -82,14 +82,14 @@ describe('a server with a socket', () => {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params });
     const answer = await (await fetch(url, { method: 'POST', headers, body })).json();
     expect(answer).toMatchObject({ result: { task: { status: { state: 'TASK_STATE_COMPLETED' } } } });
-    drained();
+    endDrain();
     await closing;
     await expect(fetch(`${url}/healthz`)).rejects.toThrow();
   });
 
   it('lets pages of other origins in, and forbids guessing, only when told so', async () => {
-    const plain = await listening();
-    const open = await listening({ cors: ['https://page.example'], nosniff: true });
+    const plain = await startServer();
+    const open = await startServer({ cors: ['https://page.example'], nosniff: true });
     const origin = 'https://page.example';
     for (const path of ['/', '/.well-known/agent-card.json', '/nothing/here', '/a2a/rest/tasks/none']) {
       const closed = (await get(`${plain.url}${path}`, { origin })).headers;

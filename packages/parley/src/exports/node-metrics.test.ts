@@ -16,7 +16,7 @@ const call = (method: string, params: unknown) => JSON.stringify({ jsonrpc: '2.0
 const message = (text: string) => ({ message: { messageId: text, role: 'ROLE_USER', parts: [{ text }] } });
 const PROMETHEUS = { accept: 'text/plain;version=0.0.4;q=0.5,*/*;q=0.1' };
 
-async function listening(options: Partial<A2AServerOptions> = {}) {
+async function startServer(options: Partial<A2AServerOptions> = {}) {
   const server = createA2AServer({ agent: (prompt: string) => prompt, ...options } as A2AServerOptions);
   closers.push(() => server.close({ graceMs: 0 }));
   const { url } = await server.listen(0);
@@ -27,7 +27,7 @@ async function listening(options: Partial<A2AServerOptions> = {}) {
 
 describe('/metrics', () => {
   it('is JSON unless a scraper asks', async () => {
-    const { url, post, metrics } = await listening();
+    const { url, post, metrics } = await startServer();
     await post(call('SendMessage', message('hi')));
     await (await fetch(`${url}/nothing`)).text();
     const response = await metrics();
@@ -52,7 +52,7 @@ describe('/metrics', () => {
   });
 
   it('counts calls of both bindings with what became of them', async () => {
-    const { url, post, metrics } = await listening();
+    const { url, post, metrics } = await startServer();
     for (let sent = 0; sent < 3; sent++) await post(call('SendMessage', message(`m${sent}`)));
     await post(call('GetTask', { id: 'nobody' }));
     await post(call('Unknown', {}));
@@ -80,7 +80,7 @@ describe('/metrics', () => {
       counted: ['a2a_server_requests_total{operation="none",binding="none",version="none",code="200"} 3'],
     },
   ])('$name', async ({ options, counted }) => {
-    const { url, metrics } = await listening(options);
+    const { url, metrics } = await startServer(options);
     for (const path of ['/healthz', '/readyz', '/metrics', '/metrics', '/metrics'])
       await (await fetch(url + path)).text();
     const lines = (await (await metrics(PROMETHEUS)).text()).split('\n');
@@ -97,7 +97,7 @@ describe('/metrics', () => {
       },
     };
     const silent = { debug() {}, info() {}, warn() {}, error() {} };
-    const { url, post, metrics } = await listening({
+    const { url, post, metrics } = await startServer({
       agent: undefined,
       handler: handler as unknown as RequestHandler,
       logger: silent,
@@ -136,7 +136,7 @@ describe('/metrics', () => {
       await leave.promise;
       yield 'two';
     };
-    const { url, metrics } = await listening({ agent });
+    const { url, metrics } = await startServer({ agent });
     const body = call('SendStreamingMessage', message('go'));
     const stream = await fetch(url, { method: 'POST', headers: HEADERS, body });
     await entered.promise;
@@ -158,7 +158,7 @@ describe('/metrics', () => {
 
   it('can be kept for those who authenticate', async () => {
     const authenticator = new BearerTokens([{ subject: 'scraper', token: 'secret' }]);
-    const { metrics } = await listening({ metrics: { authenticator } });
+    const { metrics } = await startServer({ metrics: { authenticator } });
     const refused = await metrics();
     expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
     expect((await metrics({ authorization: 'Bearer wrong' })).status).toBe(401);
@@ -185,7 +185,7 @@ describe('/metrics', () => {
   });
 
   it('can only be read', async () => {
-    const { url } = await listening();
+    const { url } = await startServer();
     for (const headers of [{}, PROMETHEUS]) {
       const { status } = await fetch(`${url}/metrics`, { method: 'POST', headers });
       expect(status).toBe(405);
@@ -198,7 +198,7 @@ describe('/metrics', () => {
 describe('a meter of the application', () => {
   it('gets the same, and is let go at the end', async () => {
     const meter = new MetricRegistry();
-    const { server, post, metrics } = await listening({ metrics: { meter, endpoint: false } });
+    const { server, post, metrics } = await startServer({ metrics: { meter, endpoint: false } });
     await post(call('SendMessage', message('hi')));
     expect((await metrics()).status).toBe(404);
     const families = await meter.collect();
@@ -216,7 +216,7 @@ describe('a meter of the application', () => {
 
 describe('figures are off', () => {
   it('where a server is told so', async () => {
-    const { metrics, url } = await listening({ metrics: false, logRequests: false });
+    const { metrics, url } = await startServer({ metrics: false, logRequests: false });
     expect((await metrics()).status).toBe(404);
     expect((await fetch(url)).headers.get('x-request-id')).toBeNull();
   });

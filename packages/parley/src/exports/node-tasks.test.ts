@@ -8,14 +8,15 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-async function listening(options: A2AServerOptions) {
+async function startServer(options: A2AServerOptions) {
   const server = createA2AServer({ logger: silentLogger, ...options });
   closers.push(() => server.close({ graceMs: 0 }));
   const { url } = await server.listen(0);
   return { server, client: await connect(url) };
 }
 
-const said = (text: string) => ({ messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text }] }) as const;
+const newMessage = (text: string) =>
+  ({ messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text }] }) as const;
 const waiting: A2AServerOptions = { agent: { execute: async (_, events) => events.inputRequired('More?') } };
 const stateOf = (event: StreamResponse | undefined) =>
   event && event.task !== undefined
@@ -26,8 +27,8 @@ const stateOf = (event: StreamResponse | undefined) =>
 
 describe('the tasks of a server, for its own application', () => {
   it('are counted, listed, changed and cleared', async () => {
-    const { server, client } = await listening(waiting);
-    for (const text of ['one', 'two', 'three']) await client.sendMessage({ message: said(text) });
+    const { server, client } = await startServer(waiting);
+    for (const text of ['one', 'two', 'three']) await client.sendMessage({ message: newMessage(text) });
     const { tasks } = server;
     expect(await tasks.count()).toBe(3);
     const { tasks: listed } = await tasks.list({ states: ['TASK_STATE_INPUT_REQUIRED'], limit: 2 });
@@ -44,8 +45,8 @@ describe('the tasks of a server, for its own application', () => {
   });
 
   it('are those of the owner who is asked for', async () => {
-    const { server, client } = await listening(waiting);
-    await client.sendMessage({ message: said('one') });
+    const { server, client } = await startServer(waiting);
+    await client.sendMessage({ message: newMessage('one') });
     await server.tasksOf({ owner: 'bearer|ada' }).create();
     expect([await server.tasks.count(), await server.tasksOf({ owner: 'bearer|ada' }).count()]).toEqual([1, 1]);
     const host = createA2AHost({ agents: { '/a': { agent: (prompt) => prompt } }, logger: silentLogger });
@@ -54,12 +55,12 @@ describe('the tasks of a server, for its own application', () => {
   });
 
   it('can be watched until they end, from wherever they stand', async () => {
-    const { server, client } = await listening({
+    const { server, client } = await startServer({
       agent: {
         execute: async ({ text }, events) => (text === 'go' ? events.complete() : events.inputRequired('More?')),
       },
     });
-    const answer = await client.sendMessage({ message: said('start') });
+    const answer = await client.sendMessage({ message: newMessage('start') });
     if (answer.task === undefined) throw new Error('no task');
     const { id } = answer.task;
     const seen: StreamResponse[] = [];
@@ -81,7 +82,7 @@ describe('the tasks of a server, for its own application', () => {
     });
     await Promise.all(begun.map(({ promise }) => promise));
     stop();
-    await client.sendMessage({ message: { ...said('go'), taskId: id } });
+    await client.sendMessage({ message: { ...newMessage('go'), taskId: id } });
     await Promise.all([iterated, ended.promise]);
     for (const events of [seen, told]) {
       expect([stateOf(events[0]), stateOf(events.at(-1))]).toEqual([
@@ -120,17 +121,17 @@ describe('a task store of the application', () => {
         execute: async ({ text }, events) => (text === 'wait' ? new Promise(() => {}) : events.complete('done')),
       },
     };
-    const first = await listening(work);
-    const done = await first.client.sendMessage({ message: said('go') });
+    const first = await startServer(work);
+    const done = await first.client.sendMessage({ message: newMessage('go') });
     const working = await first.client.sendMessage({
-      message: said('wait'),
+      message: newMessage('wait'),
       configuration: { returnImmediately: true },
     });
     if (done.task === undefined || working.task === undefined) throw new Error('no task');
     expect(tasks.get(done.task.id)?.status.state).toBe('TASK_STATE_COMPLETED');
     expect(tasks.has(working.task.id)).toBe(true);
     // Nothing of the first process is left but the store.
-    const second = await listening(work);
+    const second = await startServer(work);
     expect(await second.client.getTask({ id: done.task.id })).toEqual(await first.client.getTask({ id: done.task.id }));
     expect(await second.client.getTask({ id: working.task.id })).toMatchObject({
       status: {
@@ -144,8 +145,8 @@ describe('a task store of the application', () => {
   it('that fails keeps callers waiting for nothing: they are told to come again', async () => {
     const { store } = mapStore();
     const failing = { ...store, create: () => Promise.reject(new Error('the database is away')) };
-    const { client } = await listening({ taskStore: failing, agent: (prompt) => prompt });
-    await expect(client.sendMessage({ message: said('go') })).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    const { client } = await startServer({ taskStore: failing, agent: (prompt) => prompt });
+    await expect(client.sendMessage({ message: newMessage('go') })).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   });
 
   it('stands in the place of a storage, not beside it', async () => {

@@ -46,8 +46,9 @@ async function loadedSend(ofApplication: DocumentFetch | undefined, guard: Desti
     import('../net/guarded-fetch.js'),
   ]);
   // Each attempt has its own time limit.
-  const guarded = () => guardedFetch({ ...guard, ms: Number.POSITIVE_INFINITY, clock, uncheckedFetch: plainFetch });
-  return fetchedPosts(ofApplication ?? guarded(), clock);
+  const createGuardedFetch = () =>
+    guardedFetch({ ...guard, ms: Number.POSITIVE_INFINITY, clock, uncheckedFetch: plainFetch });
+  return fetchedPosts(ofApplication ?? createGuardedFetch(), clock);
 }
 
 /** The public keys of signatures. */

@@ -67,7 +67,7 @@ const optionsSchema = optionObject({
 export function agentSchemas(options: AgentSchemasOptions): HostExtension {
   checkOptions({ subject: 'agentSchemas', schema: optionsSchema, options });
   const problems: string[] = [];
-  const compiled = (place: string, schema: DataSchema | undefined): CompiledSchema | undefined => {
+  const compile = (place: string, schema: DataSchema | undefined): CompiledSchema | undefined => {
     if (schema === undefined) return undefined;
     const found: string[] = [];
     const isSchema =
@@ -78,8 +78,8 @@ export function agentSchemas(options: AgentSchemasOptions): HostExtension {
     return made;
   };
   const both = (place: string, { input, output }: DataSchemas): CompiledSchemas => ({
-    input: compiled(`${place}input`, input),
-    output: compiled(`${place}output`, output),
+    input: compile(`${place}input`, input),
+    output: compile(`${place}output`, output),
   });
   const { skills = {}, extensions = [], timeoutMs = TIMEOUT_MS } = options;
   if (!(Number.isFinite(timeoutMs) && timeoutMs > 0)) problems.push('timeoutMs: must be a positive number of ms');
@@ -92,7 +92,7 @@ export function agentSchemas(options: AgentSchemasOptions): HostExtension {
       if (onMismatch !== 'refuse' && onMismatch !== 'strip')
         problems.push(`${place}.onMismatch: must be one of refuse, strip`);
       const own = METADATA_PLACES.flatMap((name) => {
-        const made = compiled(`${place}.schemas.${name}`, places?.[name]);
+        const made = compile(`${place}.schemas.${name}`, places?.[name]);
         return made === undefined ? [] : [[name, made] as const];
       });
       return { uri, onMismatch, schemas: Object.fromEntries(own) };

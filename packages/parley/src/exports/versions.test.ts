@@ -48,10 +48,11 @@ describe.each(['/', '/agents/echo'])('an agent in all versions at %s', (path) =>
       [`${rest}/extendedAgentCard`, '1.0', undefined],
     ] as const;
     for (const [url, version, protocolVersion] of places) {
-      const asked = (headers: object) => fetch(new Request(url, { headers: { 'a2a-version': version, ...headers } }));
-      const refused = await asked({});
+      const fetchWith = (headers: object) =>
+        fetch(new Request(url, { headers: { 'a2a-version': version, ...headers } }));
+      const refused = await fetchWith({});
       expect([url, refused.status, refused.headers.get('www-authenticate')]).toEqual([url, 401, 'Bearer']);
-      const shown = await asked({ authorization: 'Bearer t' });
+      const shown = await fetchWith({ authorization: 'Bearer t' });
       expect(shown.headers.get('cache-control')).toMatch(/private/);
       const card = (await shown.json()) as { skills: object[]; protocolVersion?: string };
       expect([url, card.protocolVersion, card.skills]).toMatchObject([url, protocolVersion, [{ id: 'secret' }]]);

@@ -29,7 +29,7 @@ export async function* gunzippedChunks(file: GzippedFile): AsyncGenerator<Uint8A
   const gunzip = hostModules('node:zlib').createGunzip();
   const state: { failure?: unknown } = {};
   // The pipeline destroys the decoder with an error of the source, and the source with the decoder.
-  hostModules('node:stream').pipeline(arriving(file, state), gunzip, () => {});
+  hostModules('node:stream').pipeline(readChunks(file, state), gunzip, () => {});
   try {
     yield* gunzip;
   } catch (cause) {
@@ -40,7 +40,7 @@ export async function* gunzippedChunks(file: GzippedFile): AsyncGenerator<Uint8A
 }
 
 /** Copies each chunk: the decoder requests the next one before it has read the last one. */
-async function* arriving(
+async function* readChunks(
   { source, maxBytes, digest, digester }: GzippedFile,
   state: { failure?: unknown },
 ): AsyncGenerator<Uint8Array> {

@@ -4,13 +4,13 @@ import { canonicalJson } from './canonical-json.js';
 import type { JsonValue } from './json.js';
 
 /** The same members in another order, at every level. */
-function turned(value: JsonValue): JsonValue {
-  if (Array.isArray(value)) return value.map(turned);
+function reverseMembers(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(reverseMembers);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value)
       .reverse()
-      .map(([name, item]) => [name, turned(item)]),
+      .map(([name, item]) => [name, reverseMembers(item)]),
   );
 }
 
@@ -42,7 +42,7 @@ describe('the canonical text of a JSON value (RFC 8785)', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
         const text = canonicalJson(value as JsonValue);
-        expect(canonicalJson(turned(value as JsonValue))).toBe(text);
+        expect(canonicalJson(reverseMembers(value as JsonValue))).toBe(text);
         expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(value)));
       }),
     );

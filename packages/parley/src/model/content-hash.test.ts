@@ -7,20 +7,20 @@ import type { JsonValue } from './json.js';
 /** As it arrives: JSON has no -0. */
 const values = fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)) as JsonValue);
 
-function turned(value: JsonValue): JsonValue {
+function reverseMembers(value: JsonValue): JsonValue {
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(turned) as JsonValue;
+  if (Array.isArray(value)) return value.map(reverseMembers) as JsonValue;
   return Object.fromEntries(
     Object.entries(value)
       .reverse()
-      .map(([name, member]) => [name, turned(member)]),
+      .map(([name, member]) => [name, reverseMembers(member)]),
   );
 }
 
 it('is the same for equal values, whatever the order of their members', () => {
   fc.assert(
     fc.property(values, (value) => {
-      expect(contentHash(turned(value))).toBe(contentHash(value));
+      expect(contentHash(reverseMembers(value))).toBe(contentHash(value));
       expect(contentHash(value)).toMatch(/^[\da-f]{16}$/);
     }),
   );

@@ -38,14 +38,14 @@ export function fetchedPosts(request: DocumentFetch, clock: Clock): SendPost {
     const init = { method: 'POST', headers, body, redirect: 'manual', signal: call.signal } as const;
     const { promise: answer, resolve, reject } = Promise.withResolvers<PostAnswer>();
     let give = () => {};
-    const answered = async () => {
+    const sendPost = async () => {
       const response = await request(url, init);
       const retryAfter = response.headers.get('retry-after') ?? undefined;
       give = () => resolve({ status: response.status, retryAfter });
       await drain(response, clock);
       give();
     };
-    answered().catch(reject);
+    sendPost().catch(reject);
     const abort = () => {
       give();
       call.abort();

@@ -3,7 +3,7 @@ import { ContentTypeNotSupportedError } from '../errors/spec-errors.js';
 import type { Part } from '../model/part.js';
 import { requireContentTypes } from './content-types.js';
 
-const asked = (parts: readonly Part[], acceptedOutputModes?: readonly string[]) => ({
+const sendParams = (parts: readonly Part[], acceptedOutputModes?: readonly string[]) => ({
   message: { messageId: 'm', role: 'ROLE_USER' as const, parts },
   ...(acceptedOutputModes && { configuration: { acceptedOutputModes } }),
 });
@@ -20,8 +20,8 @@ describe('the media types of parts', () => {
     [{ url: 'https://x.example', mediaType: 'image/png; q=1' }, ['image/png']],
     [{ raw: '' }, ['text/plain']],
   ])('%j are taken by an agent for %j', (part, input) => {
-    expect(() => requireContentTypes(asked([part]), { input })).not.toThrow();
-    expect(() => requireContentTypes(asked([part]), {})).not.toThrow();
+    expect(() => requireContentTypes(sendParams([part]), { input })).not.toThrow();
+    expect(() => requireContentTypes(sendParams([part]), {})).not.toThrow();
   });
 
   it.each<[Part, readonly string[], string]>([
@@ -30,9 +30,10 @@ describe('the media types of parts', () => {
     [{ text: '# x', mediaType: 'text/markdown' }, ['text/plain'], 'text/markdown'],
     [{ raw: '', mediaType: 'image/png' }, ['image/jpeg', 'text/*'], 'image/png'],
   ])('%j are refused by an agent for %j, and named', (part, input, mediaType) => {
-    const refused = () => requireContentTypes(asked([{ text: 'x', mediaType: input[0] ?? '' }, part]), { input });
-    expect(refused).toThrow(ContentTypeNotSupportedError);
-    expect(refused).toThrow(`message.parts[1] is ${mediaType}, and the agent takes ${input.join(', ')}`);
+    const requireTypes = () =>
+      requireContentTypes(sendParams([{ text: 'x', mediaType: input[0] ?? '' }, part]), { input });
+    expect(requireTypes).toThrow(ContentTypeNotSupportedError);
+    expect(requireTypes).toThrow(`message.parts[1] is ${mediaType}, and the agent takes ${input.join(', ')}`);
   });
 });
 
@@ -42,12 +43,12 @@ describe('accepted output modes', () => {
   it.each([[[]], [['text/plain']], [['image/png', 'application/json']], [['text/*']], [['*/*']], [['text']], [['']]])(
     '%j overlap with what the agent gives',
     (accepted) => {
-      expect(() => requireContentTypes(asked([{ text: 'x' }], accepted), { output })).not.toThrow();
+      expect(() => requireContentTypes(sendParams([{ text: 'x' }], accepted), { output })).not.toThrow();
     },
   );
 
   it('without any overlap are refused, and named', () => {
-    const request = asked([{ text: 'x' }], ['image/png', 'audio/*']);
+    const request = sendParams([{ text: 'x' }], ['image/png', 'audio/*']);
     expect(() => requireContentTypes(request, { output })).toThrow(
       'the caller accepts image/png, audio/*, and the agent gives text/plain, application/json',
     );

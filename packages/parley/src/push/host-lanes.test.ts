@@ -100,7 +100,7 @@ describe('the lanes of hosts', () => {
         const begun: NotedWork[] = [];
         const taken = new Set<NotedWork>();
         let now = 0;
-        const running = (host: string) => begun.filter((work) => work.host === host).length;
+        const countRunning = (host: string) => begun.filter((work) => work.host === host).length;
         for (const { act, host, owner } of steps) {
           if (act === 'pass') now += 700;
           else if (act === 'evict')
@@ -124,7 +124,7 @@ describe('the lanes of hosts', () => {
           const sum = begun.length;
           expect(lanes.running).toBe(sum);
           expect(lanes.room).toBe(LIMITS.inFlight - sum - taken.size);
-          for (const one of ['a', 'b', 'c']) expect(running(one)).toBeLessThanOrEqual(LIMITS.inFlightPerHost);
+          for (const one of ['a', 'b', 'c']) expect(countRunning(one)).toBeLessThanOrEqual(LIMITS.inFlightPerHost);
         }
         expect(new Set(lanes.clear())).toEqual(taken);
       }),

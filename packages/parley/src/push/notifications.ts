@@ -55,7 +55,7 @@ export function notificationsOf(
 }
 
 function* events({ records }: DeliveryClaim, codec: WireCodec): Iterable<Notification | UnwrittenNotification> {
-  for (const record of records) yield written(record.seq, () => codec.encodeEvent(record));
+  for (const record of records) yield writeNotification(record.seq, () => codec.encodeEvent(record));
 }
 
 async function* changedEvents(
@@ -67,11 +67,11 @@ async function* changedEvents(
   for (const record of records) {
     const { seq } = record;
     const event = await change.event(record.event, readStored);
-    yield written(seq, () => codec.encodeEvent(event === record.event ? record : { event, seq }));
+    yield writeNotification(seq, () => codec.encodeEvent(event === record.event ? record : { event, seq }));
   }
 }
 
-function written(seq: number, write: () => string): Notification | UnwrittenNotification {
+function writeNotification(seq: number, write: () => string): Notification | UnwrittenNotification {
   try {
     return { seq, body: write() };
   } catch (error) {
@@ -117,14 +117,14 @@ async function* tasksAfter(
     for (const record of records) {
       builder.apply(record);
       const task = await applyChange(builder.view());
-      yield written(record.seq, () => encodeTask(task));
+      yield writeNotification(record.seq, () => encodeTask(task));
     }
     return;
   }
   const stored = now ?? (await storage.task(key.scope, key.id));
   if (stored === undefined) return;
   const task = await applyChange(stored.task);
-  for (const { seq } of records) if (seq <= stored.seq) yield written(seq, () => encodeTask(task));
+  for (const { seq } of records) if (seq <= stored.seq) yield writeNotification(seq, () => encodeTask(task));
 }
 
 /** The task before a record; undefined if the log no longer has all records before it. */

@@ -52,7 +52,7 @@ async function isFitting({ message, history }: RequestContext, options: SchemaCh
  */
 export function checkedExecutor(executor: AgentExecutor, options: SchemaCheckOptions, logger: Logger): AgentExecutor {
   const { replies, resumable } = executor;
-  const checked = async (
+  const runChecked = async (
     events: EventQueue,
     taskId: string,
     run: (events: EventQueue) => Promise<void> | void | undefined,
@@ -66,7 +66,7 @@ export function checkedExecutor(executor: AgentExecutor, options: SchemaCheckOpt
   };
   return {
     execute: (context, events) =>
-      checked(events, context.taskId, async (own) => {
+      runChecked(events, context.taskId, async (own) => {
         if (await isFitting(context, options)) return executor.execute(context, own);
         const question = context.history.at(-1);
         return question !== undefined && isMarkedQuestion(question)
@@ -74,7 +74,7 @@ export function checkedExecutor(executor: AgentExecutor, options: SchemaCheckOpt
           : events.reject(STALE);
       }),
     ...(executor.cancel && {
-      cancel: (context, events) => checked(events, context.taskId, (own) => executor.cancel?.(context, own)),
+      cancel: (context, events) => runChecked(events, context.taskId, (own) => executor.cancel?.(context, own)),
     }),
     ...(replies !== undefined && { replies }),
     ...(resumable !== undefined && { resumable }),

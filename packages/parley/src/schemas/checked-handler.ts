@@ -22,14 +22,14 @@ export function checkedHandler(handler: RequestHandler, options: SchemaCheckOpti
   return mapHandler(handler, (operation, method) => {
     if (operation === BY_VERB.send) {
       return async (request, context) =>
-        method(await fitting(request as SendMessageRequest, options, readTask(context)), context);
+        method(await checkMessage(request as SendMessageRequest, options, readTask(context)), context);
     }
     if (operation !== BY_VERB.stream) return method;
     return (request, context) =>
       openLazily(
         async () =>
           method(
-            await fitting(request as SendMessageRequest, options, readTask(context)),
+            await checkMessage(request as SendMessageRequest, options, readTask(context)),
             context,
           ) as AsyncIterable<unknown>,
       );
@@ -37,7 +37,7 @@ export function checkedHandler(handler: RequestHandler, options: SchemaCheckOpti
 }
 
 /** @throws InvalidParamsError naming the fields that do not fit. */
-async function fitting(
+async function checkMessage(
   request: SendMessageRequest,
   options: SchemaCheckOptions,
   readTask: (request: GetTaskRequest) => Promise<Task>,

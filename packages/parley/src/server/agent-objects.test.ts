@@ -9,7 +9,12 @@ const metadata = () => ({ k: 'before', deep: { list: ['before', { k: 'before' }]
 const part = () => ({ data: { k: 'before', list: [{ k: 'before' }] }, metadata: metadata() });
 const text = () => ({ text: 'before', metadata: metadata() });
 const about = () => ({ artifactId: 'a', name: 'before', extensions: ['before'], metadata: metadata() });
-const said = () => ({ messageId: 'before', parts: [part(), text()], metadata: metadata(), extensions: ['before'] });
+const newMessage = () => ({
+  messageId: 'before',
+  parts: [part(), text()],
+  metadata: metadata(),
+  extensions: ['before'],
+});
 const raw = (event: object) => event as RawEvent;
 
 /** Every way in which an agent can publish an object. `publish` gets the object that `given` returned. */
@@ -31,14 +36,14 @@ const places: Record<string, { given: () => unknown; publish: (given: never) => 
     publish: (given) => (events) => events.working(undefined, given),
   },
   'the parts of a status': { given: () => [part(), text()], publish: (given) => (events) => events.working(given) },
-  'the message of a status': { given: said, publish: (given) => (events) => events.working(given) },
-  'the message of the last status': { given: said, publish: (given) => (events) => events.complete(given) },
-  'a question': { given: said, publish: (given) => (events) => events.inputRequired(given) },
-  'a direct message': { given: said, publish: (given) => (events) => events.message(given) },
+  'the message of a status': { given: newMessage, publish: (given) => (events) => events.working(given) },
+  'the message of the last status': { given: newMessage, publish: (given) => (events) => events.complete(given) },
+  'a question': { given: newMessage, publish: (given) => (events) => events.inputRequired(given) },
+  'a direct message': { given: newMessage, publish: (given) => (events) => events.message(given) },
   'a raw status': {
     given: () => ({
       statusUpdate: {
-        status: { state: 'TASK_STATE_WORKING', message: { ...said(), role: 'ROLE_AGENT' } },
+        status: { state: 'TASK_STATE_WORKING', message: { ...newMessage(), role: 'ROLE_AGENT' } },
         metadata: metadata(),
       },
     }),
@@ -48,7 +53,10 @@ const places: Record<string, { given: () => unknown; publish: (given: never) => 
     given: () => ({ artifactUpdate: { artifact: { ...about(), parts: [part()] }, metadata: metadata() } }),
     publish: (given) => (events) => events.publish(raw(given)),
   },
-  'a raw message': { given: () => ({ message: said() }), publish: (given) => (events) => events.publish(raw(given)) },
+  'a raw message': {
+    given: () => ({ message: newMessage() }),
+    publish: (given) => (events) => events.publish(raw(given)),
+  },
   'a raw task': {
     given: () => ({
       task: {

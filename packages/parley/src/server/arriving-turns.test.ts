@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aborted, call, type Execute, engine, message, Sent, send } from '../../test/engine.js';
+import { call, type Execute, engine, message, Sent, send, waitForAbort } from '../../test/engine.js';
 import { ManualClock } from '../../test/manual-clock.js';
 import { ScheduledStorage } from '../../test/scheduled-storage.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';
@@ -62,7 +62,7 @@ class Stage {
 const asksOrWorks: Execute = async (context, events) => {
   if (context.text === 'ask') return void (await events.inputRequired());
   await events.working();
-  await aborted(context);
+  await waitForAbort(context);
 };
 
 describe('a cancel between the commit that brings a turn and its start', () => {

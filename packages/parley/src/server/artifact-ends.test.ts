@@ -43,7 +43,7 @@ async function run(play: Play | AgentExecutor, form?: ArtifactEnd) {
 }
 
 /** The task as a client folds it from a stream. */
-function folded(items: readonly StreamItem[]): Task {
+function foldStream(items: readonly StreamItem[]): Task {
   const [first, ...rest] = items;
   if (first === undefined || first.event.task === undefined) throw new Error('The stream does not begin with the task');
   const events = rest.flatMap(({ event }) => (event.message !== undefined ? [] : [event]));
@@ -154,7 +154,7 @@ describe('chunks', () => {
     expect(updatesOf(seen.items)).toEqual(['a 1']);
   });
 
-  const paused: Play = async (events, clock) => {
+  const appendWithPauses: Play = async (events, clock) => {
     await events.artifact('One ', { artifactId: 'a', name: 'n' });
     await events.append('a', 'two');
     await tick(clock, 5_000);
@@ -162,7 +162,7 @@ describe('chunks', () => {
   };
 
   it('that are all shown before the end are repeated as a whole', async () => {
-    const { updates, wholes, task } = await run(paused);
+    const { updates, wholes, task } = await run(appendWithPauses);
     expect(updates).toEqual(['a One ', 'a+ two', 'a! One two']);
     expect(wholes).toEqual(updates);
     expect(task.artifacts).toEqual([{ artifactId: 'a', name: 'n', parts: [{ text: 'One two' }] }]);
@@ -170,10 +170,10 @@ describe('chunks', () => {
 
   it('are not repeated if the agent or the operator says so', async () => {
     const updates = ['a One ', 'a+ two', 'a+! '];
-    expect((await run(paused, 'chunk')).updates).toEqual(updates);
+    expect((await run(appendWithPauses, 'chunk')).updates).toEqual(updates);
     const { handler, clock }: ReturnType<typeof engine> = engine({
       artifactEnd: 'chunk',
-      execute: async ({ signal }, events) => void (await paused(events, clock, signal)),
+      execute: async ({ signal }, events) => void (await appendWithPauses(events, clock, signal)),
     });
     const seen = new Seen(handler.sendStreamingMessage({ message: message() }, call()));
     await clock.advance(20_000);
@@ -190,9 +190,9 @@ describe('chunks', () => {
       await events.append('a', 'z');
       await events.complete();
     });
-    const shown = (all: readonly string[]) => all.map((update) => update.replaceAll(large, 'large'));
-    expect(shown(updates)).toEqual(['a large', 'a+ large', 'b! y', 'a+! z']);
-    expect(shown(wholes)).toEqual(shown(updates));
+    const shortenTexts = (all: readonly string[]) => all.map((update) => update.replaceAll(large, 'large'));
+    expect(shortenTexts(updates)).toEqual(['a large', 'a+ large', 'b! y', 'a+! z']);
+    expect(shortenTexts(wholes)).toEqual(shortenTexts(updates));
   });
 
   it('that hold no text are not repeated', async () => {
@@ -353,8 +353,8 @@ describe('for any agent', () => {
             await end(events, clock, signal);
           }, form);
           const { artifacts } = task;
-          expect(folded(plain.items).artifacts).toEqual(artifacts);
-          expect(folded(whole.items).artifacts).toEqual(artifacts);
+          expect(foldStream(plain.items).artifacts).toEqual(artifacts);
+          expect(foldStream(whole.items).artifacts).toEqual(artifacts);
           expect(whole.seqs.slice(1)).toEqual(plain.seqs.slice(1));
           if (task.status.state === 'TASK_STATE_FAILED') return;
           for (const { artifactId, parts } of artifacts ?? []) {

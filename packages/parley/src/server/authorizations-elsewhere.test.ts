@@ -69,7 +69,7 @@ afterEach(async () => {
   replicas = new AskingReplicas();
 });
 
-async function asked(handler: DefaultRequestHandler) {
+async function startAndAsk(handler: DefaultRequestHandler) {
   const sent = await handler.sendMessage({ message: message({ messageId: ids.random() }) }, ada);
   if (sent.task === undefined) throw new Error('There is a task');
   const { id, status } = sent.task;
@@ -90,7 +90,7 @@ describe('an authorization that arrives at another process than the one that wai
     ['are lost', true],
   ])('continues the waiting turn, where wake-ups %s', async (_name, isDeaf) => {
     const [one, other] = [await replicas.boot({ isDeaf }), await replicas.boot({ isDeaf })];
-    const { id, state } = await asked(one.handler);
+    const { id, state } = await startAndAsk(one.handler);
     const stream = new Seen(other.handler.subscribeToTask({ id }, ada));
     expect(await other.handler.authorize(state, granted)).toBe(id);
     await until(other.handler, id, 'COMPLETED');
@@ -101,7 +101,7 @@ describe('an authorization that arrives at another process than the one that wai
 
   it('tells the waiting agent that the caller refuses', async () => {
     const [one, other] = [await replicas.boot(), await replicas.boot()];
-    const { id, state } = await asked(one.handler);
+    const { id, state } = await startAndAsk(one.handler);
     expect(await other.handler.authorize(state, { kind: 'denied', reason: 'access_denied' })).toBe(id);
     await until(one.handler, id, 'FAILED');
     expect(textOf((await statusOf(one.handler, id)).message?.parts)).toBe('The authorization was refused.');
@@ -110,7 +110,7 @@ describe('an authorization that arrives at another process than the one that wai
   it('works once, although it comes to all processes at the same time', async () => {
     const [one, other, third] = [await replicas.boot(), await replicas.boot(), await replicas.boot()];
     const all = [one, other, third];
-    const { id, state } = await asked(one.handler);
+    const { id, state } = await startAndAsk(one.handler);
     const answers = await Promise.all(all.map(({ handler }) => handler.authorize(state, granted)));
     expect(answers.filter((answer) => answer === id)).toHaveLength(1);
     await until(third.handler, id, 'COMPLETED');
@@ -120,7 +120,7 @@ describe('an authorization that arrives at another process than the one that wai
 
   it('is not in the storage as it came', async () => {
     const [one, other] = [await replicas.boot({ isDeaf: true, limits: { lookMs: 1e6 } }), await replicas.boot()];
-    const { state } = await asked(one.handler);
+    const { state } = await startAndAsk(one.handler);
     const kept: string[] = [];
     const remember = replicas.memory.keys.remember.bind(replicas.memory.keys);
     replicas.memory.keys.remember = (...args) => {
@@ -135,7 +135,7 @@ describe('an authorization that arrives at another process than the one that wai
 
   it('reaches an agent that runs again, if the process that waited has died', async () => {
     const [one, other] = [await replicas.boot(), await replicas.boot()];
-    const { id, state } = await asked(one.handler);
+    const { id, state } = await startAndAsk(one.handler);
     one.client.dead = true;
     expect(await other.handler.authorize(state, granted)).toBe(id);
     await until(other.handler, id, 'COMPLETED');
@@ -144,7 +144,7 @@ describe('an authorization that arrives at another process than the one that wai
 
   it('reaches an agent that runs again, if another process has taken the turn over', async () => {
     const [one, , third] = [await replicas.boot(), await replicas.boot(), await replicas.boot()];
-    const { id, state } = await asked(one.handler);
+    const { id, state } = await startAndAsk(one.handler);
     one.client.dead = true;
     await vi.waitFor(async () => expect((await replicas.memory.task(SCOPE, id))?.epoch).toBe(2), { timeout: 5_000 });
     expect(await third.handler.authorize(state, granted)).toBe(id);
@@ -159,7 +159,7 @@ describe('a message to a task whose agent waits for an authorization in another 
     ['are lost', true],
   ])('takes the place of the waiting turn, where wake-ups %s', async (_name, isDeaf) => {
     const [one, other] = [await replicas.boot({ isDeaf }), await replicas.boot({ isDeaf })];
-    const { id, state } = await asked(one.handler);
+    const { id, state } = await startAndAsk(one.handler);
     const parts = [{ text: 'no, thanks' }];
     await other.handler.sendMessage({ message: message({ messageId: 'm2', taskId: id, parts }) }, ada);
     await until(other.handler, id, 'REJECTED');
@@ -172,7 +172,7 @@ describe('the time for an authorization', () => {
   it('ends the task also after its process has died', async () => {
     const one = await replicas.boot({ expiresInMs: 1_200 });
     const other = await replicas.boot();
-    const { id, state } = await asked(one.handler);
+    const { id, state } = await startAndAsk(one.handler);
     one.client.dead = true;
     await vi.waitFor(async () => expect((await replicas.memory.task(SCOPE, id))?.epoch).toBe(2), { timeout: 5_000 });
     expect((await statusOf(other.handler, id)).state).toBe('TASK_STATE_AUTH_REQUIRED');
@@ -187,7 +187,7 @@ describe('the time for an authorization', () => {
     const one = await replicas.boot();
     const other = await replicas.boot();
     const third = await replicas.boot();
-    const tasks = [await asked(one.handler), await asked(one.handler), await asked(one.handler)];
+    const tasks = [await startAndAsk(one.handler), await startAndAsk(one.handler), await startAndAsk(one.handler)];
     one.client.dead = true;
     await vi.waitFor(
       async () => {
@@ -207,7 +207,7 @@ describe('the time for an authorization', () => {
   it('hands the wait over to the next process in order', async () => {
     const one = await replicas.boot({ expiresInMs: 1_000 });
     const other = await replicas.boot();
-    const { id } = await asked(one.handler);
+    const { id } = await startAndAsk(one.handler);
     await one.handler.close();
     expect((await statusOf(other.handler, id)).state).toBe('TASK_STATE_AUTH_REQUIRED');
     await until(other.handler, id, 'FAILED');

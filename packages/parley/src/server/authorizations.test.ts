@@ -18,7 +18,7 @@ const granted = { kind: 'granted', parameters: { code: SECRET } } as const;
 const ada = call({ user: { id: 'ada', name: 'Ada' } });
 
 /** An agent that asks for an authorization, and the answers that it got. */
-function asking(request: Partial<AuthorizationRequest> = {}) {
+function createAskingAgent(request: Partial<AuthorizationRequest> = {}) {
   const seen: unknown[] = [];
   const execute: Execute = async (context, events) => {
     await events.working();
@@ -35,7 +35,7 @@ function asking(request: Partial<AuthorizationRequest> = {}) {
   return { execute, seen };
 }
 
-function running(execute: Execute, storage: TaskStorage = new MemoryStorage({ clock })) {
+function createEngine(execute: Execute, storage: TaskStorage = new MemoryStorage({ clock })) {
   return engine(execute, { storage, clock, ids, callbackUrl: () => 'https://agents.example/a2a/authorizations' })
     .handler;
 }
@@ -46,7 +46,7 @@ function linkOf(parts: readonly unknown[] | undefined): URL {
   return new URL(isObject(data) ? String(data.url) : '');
 }
 
-async function asked(handler: ReturnType<typeof running>) {
+async function startAndAsk(handler: ReturnType<typeof createEngine>) {
   const sent = await handler.sendMessage({ message: message({ messageId: ids.random() }) }, ada);
   if (sent.task === undefined) throw new Error('There is a task');
   const { task } = sent;
@@ -54,15 +54,15 @@ async function asked(handler: ReturnType<typeof running>) {
   return { task, state: linkOf(task.status.message?.parts).searchParams.get('state') ?? '' };
 }
 
-const stateOf = async (handler: ReturnType<typeof running>, id: string) =>
+const stateOf = async (handler: ReturnType<typeof createEngine>, id: string) =>
   (await handler.getTask({ id }, ada)).status.state;
-const until = (handler: ReturnType<typeof running>, id: string, state: string) =>
+const until = (handler: ReturnType<typeof createEngine>, id: string, state: string) =>
   vi.waitFor(async () => expect(await stateOf(handler, id)).toBe(`TASK_STATE_${state}`), 15_000);
 
 describe('an authorization in the middle of a task (Spec §7.6)', () => {
   it('arrives out of band, and the stream of the message goes on over it', async () => {
-    const { execute, seen } = asking();
-    const handler = running(execute);
+    const { execute, seen } = createAskingAgent();
+    const handler = createEngine(execute);
     const stream = new Seen(handler.sendStreamingMessage({ message: message() }, ada));
     await vi.waitFor(() => expect(stream.shown.at(-1)).toBe('AUTH_REQUIRED'), 15_000);
     const event = stream.items.at(-1)?.event;
@@ -81,8 +81,8 @@ describe('an authorization in the middle of a task (Spec §7.6)', () => {
   });
 
   it('is not lost when another caller asks for many, with much metadata', async () => {
-    const handler = running(asking().execute);
-    const { task, state } = await asked(handler);
+    const handler = createEngine(createAskingAgent().execute);
+    const { task, state } = await startAndAsk(handler);
     const metadata = { much: 'x'.repeat(8_000_000) };
     for (let at = 0; at < 6; at += 1) {
       const sent = { message: message({ messageId: ids.random() }), metadata };
@@ -94,9 +94,9 @@ describe('an authorization in the middle of a task (Spec §7.6)', () => {
   });
 
   it('works once, and only with the state', async () => {
-    const { execute, seen } = asking();
-    const handler = running(execute);
-    const { task, state } = await asked(handler);
+    const { execute, seen } = createAskingAgent();
+    const handler = createEngine(execute);
+    const { task, state } = await startAndAsk(handler);
     expect(await handler.authorize(`${state.slice(1)}0`, granted)).toBeUndefined();
     expect(await handler.authorize('', granted)).toBeUndefined();
     const both = await Promise.all([handler.authorize(state, granted), handler.authorize(state, granted)]);
@@ -108,9 +108,9 @@ describe('an authorization in the middle of a task (Spec §7.6)', () => {
   });
 
   it('tells the agent that the caller refuses, or ends the task with that reason', async () => {
-    const { execute } = asking();
-    const handler = running(execute);
-    const { task, state } = await asked(handler);
+    const { execute } = createAskingAgent();
+    const handler = createEngine(execute);
+    const { task, state } = await startAndAsk(handler);
     expect(await handler.authorize(state, { kind: 'denied', reason: 'access_denied' })).toBe(task.id);
     await until(handler, task.id, 'FAILED');
     const { status } = await handler.getTask({ id: task.id }, ada);
@@ -119,9 +119,9 @@ describe('an authorization in the middle of a task (Spec §7.6)', () => {
   });
 
   it('expires, and the link with it', async () => {
-    const { execute } = asking({ expiresInMs: 1 });
-    const handler = running(execute);
-    const { task, state } = await asked(handler);
+    const { execute } = createAskingAgent({ expiresInMs: 1 });
+    const handler = createEngine(execute);
+    const { task, state } = await startAndAsk(handler);
     await until(handler, task.id, 'FAILED');
     const { status } = await handler.getTask({ id: task.id }, ada);
     expect(textOf(status.message?.parts)).toBe('The authorization was not given in time.');
@@ -130,9 +130,9 @@ describe('an authorization in the middle of a task (Spec §7.6)', () => {
   });
 
   it('gives way to a message of the caller, and the link is worth nothing then', async () => {
-    const { execute, seen } = asking();
-    const handler = running(execute);
-    const { task, state } = await asked(handler);
+    const { execute, seen } = createAskingAgent();
+    const handler = createEngine(execute);
+    const { task, state } = await startAndAsk(handler);
     const again = await handler.sendMessage({ message: message({ messageId: 'm2', taskId: task.id }) }, ada);
     if (again.task === undefined) throw new Error('There is a task');
     expect(again.task.status.state).toBe('TASK_STATE_AUTH_REQUIRED');
@@ -146,9 +146,9 @@ describe('an authorization in the middle of a task (Spec §7.6)', () => {
   });
 
   it('ends with a cancel', async () => {
-    const { execute } = asking();
-    const handler = running(execute);
-    const { task, state } = await asked(handler);
+    const { execute } = createAskingAgent();
+    const handler = createEngine(execute);
+    const { task, state } = await startAndAsk(handler);
     expect((await handler.cancelTask({ id: task.id }, ada)).status.state).toBe('TASK_STATE_CANCELED');
     expect(await handler.authorize(state, granted)).toBeUndefined();
     await handler.close();
@@ -161,13 +161,13 @@ describe('an authorization in the middle of a task (Spec §7.6)', () => {
       const memory = new MemoryStorage({ clock });
       const open = () => (store === 'memory' ? Promise.resolve(memory) : files.open(clock, { path }));
       const first = await open();
-      const { execute, seen } = asking();
-      const one = running(execute, first);
-      const { task, state } = await asked(one);
+      const { execute, seen } = createAskingAgent();
+      const one = createEngine(execute, first);
+      const { task, state } = await startAndAsk(one);
       await one.close();
       if (store === 'sqlite') await first.close();
       const second = await open();
-      const other = running(execute, second);
+      const other = createEngine(execute, second);
       await other.start();
       expect(await stateOf(other, task.id)).toBe('TASK_STATE_AUTH_REQUIRED');
       const replies = await Promise.all([other.authorize(state, granted), other.authorize(state, granted)]);
@@ -188,10 +188,10 @@ describe('an authorization in the middle of a task (Spec §7.6)', () => {
   it('survives the end of the process before the agent has used it, encrypted, if there are keys', async () => {
     const path = files.fresh();
     const secrets = new SecretBox([randomBytes(32).toString('base64')]);
-    const { execute, seen } = asking();
+    const { execute, seen } = createAskingAgent();
     const first = await files.open(clock, { path });
-    const one = running(execute, first);
-    const { task, state } = await asked(one);
+    const one = createEngine(execute, first);
+    const { task, state } = await startAndAsk(one);
     await one.close();
     const deaf = engine(() => new Promise(() => {}), { storage: first, clock, ids, secrets }).handler;
     expect(await deaf.authorize(state, granted)).toBe(task.id);
@@ -209,11 +209,11 @@ describe('an authorization in the middle of a task (Spec §7.6)', () => {
 
   it('is asked for again if the process ends before the agent has used it', async () => {
     const memory = new MemoryStorage({ clock });
-    const { execute, seen } = asking();
-    const one = running(execute, memory);
-    const { task, state } = await asked(one);
+    const { execute, seen } = createAskingAgent();
+    const one = createEngine(execute, memory);
+    const { task, state } = await startAndAsk(one);
     await one.close();
-    const deaf = running(() => new Promise(() => {}), memory);
+    const deaf = createEngine(() => new Promise(() => {}), memory);
     expect(await deaf.authorize(state, granted)).toBe(task.id);
     await deaf.close();
     const last = engine({ execute, resumable: true }, { storage: memory, clock, ids }).handler;

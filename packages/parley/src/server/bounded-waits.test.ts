@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import {
-  aborted,
   call,
   completes,
   type Execute,
@@ -12,6 +11,7 @@ import {
   short,
   textOf,
   tick,
+  waitForAbort,
 } from '../../test/engine.js';
 import { ManualClock } from '../../test/manual-clock.js';
 import { StorageError } from '../errors/storage-error.js';
@@ -67,7 +67,7 @@ class BreakableStorage {
 
 const works: Execute = async (context, events) => {
   await events.working();
-  await aborted(context);
+  await waitForAbort(context);
 };
 
 describe('a caller is answered in time', () => {
@@ -183,7 +183,7 @@ describe('a caller is answered in time', () => {
       'AUTH_REQUIRED',
       async (context, events) => {
         await events.authRequired();
-        await aborted(context);
+        await waitForAbort(context);
       },
     ],
   ])('who waits for %s, which cannot be stored', async (state, execute) => {
@@ -284,7 +284,7 @@ describe('waiting tasks expire', () => {
       async (context, events) => {
         signal = context.signal;
         await events.authRequired('who are you?');
-        await aborted(context);
+        await waitForAbort(context);
       },
       { clock, storage: new MemoryStorage({ clock }) },
     );
@@ -312,7 +312,7 @@ describe('waiting tasks expire', () => {
         await events.authRequired('who are you?');
         await tick(clock, 3 * DAY_MS);
         await events.working('welcome');
-        await aborted(context);
+        await waitForAbort(context);
       },
       { clock, storage: new MemoryStorage({ clock }) },
     );

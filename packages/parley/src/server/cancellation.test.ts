@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import {
-  aborted,
   call,
   completes,
   engine,
@@ -12,13 +11,14 @@ import {
   send,
   textOf,
   tick,
+  waitForAbort,
 } from '../../test/engine.js';
 
 describe('cancel', () => {
   it('aborts a running agent and answers with the metadata merged into the task (Spec §3.1.5, §3.5.2)', async () => {
     const { handler, clock } = engine(async (context, events) => {
       await events.working('waiting');
-      await aborted(context);
+      await waitForAbort(context);
     });
     const stream = new Seen(handler.sendStreamingMessage({ message: message() }, call()));
     await clock.settle();
@@ -61,7 +61,7 @@ describe('cancel', () => {
   it('loses against an agent that completes within the grace', async () => {
     const { handler, clock } = engine(async (context, events) => {
       await events.working();
-      await aborted(context);
+      await waitForAbort(context);
       await events.complete('just in time');
     });
     send(handler);
@@ -74,7 +74,7 @@ describe('cancel', () => {
 
   it('lets the agent end the task its own way through cancel()', async () => {
     const { handler, clock } = engine({
-      execute: (context) => aborted(context),
+      execute: (context) => waitForAbort(context),
       cancel: (_context, events) => void events.cancel('stopped cleanly'),
     });
     send(handler);

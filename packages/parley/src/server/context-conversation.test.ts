@@ -11,10 +11,10 @@ const ALICE: User = { id: 'test/alice' };
 const BOB: User = { id: 'test/bob' };
 
 /** The entries in short: role, then text. */
-const told = (entries: readonly ConversationEntry[]) => entries.map(({ role, text }) => `${role}: ${text}`);
+const printEntries = (entries: readonly ConversationEntry[]) => entries.map(({ role, text }) => `${role}: ${text}`);
 
 /** Sends a message, and resolves to its task once the agent has answered. The agent loads code on demand. */
-async function answered(
+async function sendAndWait(
   { handler, clock }: { readonly handler: DefaultRequestHandler; readonly clock: ManualClock },
   over: Partial<Message>,
   user?: User,
@@ -43,7 +43,7 @@ function world(options: ConversationOptions = {}) {
   const { handler, clock } = engine(execute);
   const say = (text: string, { user = ALICE, ...ids }: { taskId?: string; contextId?: string; user?: User } = {}) => {
     const context = 'taskId' in ids ? {} : { contextId: 'c' };
-    return answered({ handler, clock }, { messageId: `m-${text}`, parts: [{ text }], ...context, ...ids }, user);
+    return sendAndWait({ handler, clock }, { messageId: `m-${text}`, parts: [{ text }], ...context, ...ids }, user);
   };
   return { say, last: () => read.at(-1) ?? [] };
 }
@@ -52,9 +52,9 @@ describe('the conversation of a context', () => {
   it('has the messages and artifacts of earlier tasks, and this message as the last', async () => {
     const { say, last } = world();
     await say('one');
-    expect(told(last())).toEqual(['user: one']);
+    expect(printEntries(last())).toEqual(['user: one']);
     await say('two');
-    expect(told(last())).toEqual(['user: one', 'agent: made of one', 'agent: done one', 'user: two']);
+    expect(printEntries(last())).toEqual(['user: one', 'agent: made of one', 'agent: done one', 'user: two']);
     expect(last()[1]).toMatchObject({ artifact: { artifactId: 'a-one' }, parts: [{}, { data: { text: 'one' } }] });
     expect(last()[2]).toMatchObject({ message: { role: 'ROLE_AGENT' } });
   });
@@ -64,7 +64,7 @@ describe('the conversation of a context', () => {
     const asked = await say('ask');
     await say('other');
     await say('more', { taskId: asked.id });
-    expect(told(last())).toEqual([
+    expect(printEntries(last())).toEqual([
       'user: other',
       'agent: made of other',
       'agent: done other',
@@ -74,7 +74,7 @@ describe('the conversation of a context', () => {
       'user: more',
     ]);
     await say('last');
-    expect(told(last()).slice(3, 9)).toEqual([
+    expect(printEntries(last()).slice(3, 9)).toEqual([
       'user: ask',
       'agent: what after ask?',
       'user: more',
@@ -88,18 +88,18 @@ describe('the conversation of a context', () => {
     const { say, last } = world();
     await say('mine');
     await say('elsewhere', { contextId: 'other' });
-    expect(told(last())).toEqual(['user: elsewhere']);
+    expect(printEntries(last())).toEqual(['user: elsewhere']);
     await say('of bob', { user: BOB });
-    expect(told(last())).toEqual(['user: of bob']);
+    expect(printEntries(last())).toEqual(['user: of bob']);
   });
 
   it('keeps the newest entries within its bounds', async () => {
     const few = world({ limit: 3 });
     for (const text of ['one', 'two', 'three']) await few.say(text);
-    expect(told(few.last())).toEqual(['agent: made of two', 'agent: done two', 'user: three']);
+    expect(printEntries(few.last())).toEqual(['agent: made of two', 'agent: done two', 'user: three']);
     const small = world({ maxBytes: 700 });
     for (const text of ['one', 'x'.repeat(5_000), 'two', 'three']) await small.say(text);
-    expect(told(small.last())).toEqual(['agent: done two', 'user: three']);
+    expect(printEntries(small.last())).toEqual(['agent: done two', 'user: three']);
     const tiny = world({ maxBytes: 1 });
     await tiny.say('long'.repeat(1_000));
     expect(tiny.last()).toHaveLength(1);
@@ -108,8 +108,8 @@ describe('the conversation of a context', () => {
   it('reads many tasks page by page', async () => {
     const { say, last } = world({ limit: 1_000 });
     for (let at = 0; at < 30; at++) await say(`t${at}`);
-    expect(told(last())).toHaveLength(29 * 3 + 1);
-    expect(told(last())[0]).toBe('user: t0');
+    expect(printEntries(last())).toHaveLength(29 * 3 + 1);
+    expect(printEntries(last())[0]).toBe('user: t0');
   });
 
   it.each([{ limit: 0 }, { limit: 1.5 }, { maxBytes: -1 }, { maxBytes: Number.NaN }])('refuses %o', async (options) => {
@@ -118,7 +118,7 @@ describe('the conversation of a context', () => {
       error = await context.conversation(options).catch((reason: unknown) => reason);
       await events.complete('done');
     });
-    await answered({ handler, clock }, {});
+    await sendAndWait({ handler, clock }, {});
     expect(error).toBeInstanceOf(RangeError);
   });
 
@@ -127,8 +127,8 @@ describe('the conversation of a context', () => {
       for (const entry of await context.conversation()) (entry.parts[0] as { text: string }).text = 'changed';
       await events.complete('done');
     });
-    const { id } = await answered({ handler, clock }, { contextId: 'c', parts: [{ text: 'one' }] });
-    await answered({ handler, clock }, { messageId: 'm2', contextId: 'c', parts: [{ text: 'two' }] });
+    const { id } = await sendAndWait({ handler, clock }, { contextId: 'c', parts: [{ text: 'one' }] });
+    await sendAndWait({ handler, clock }, { messageId: 'm2', contextId: 'c', parts: [{ text: 'two' }] });
     const task = await handler.getTask({ id }, call());
     expect(task.history?.[0]?.parts).toEqual([{ text: 'one' }]);
   });

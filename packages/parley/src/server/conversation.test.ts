@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import {
-  aborted,
   call,
   type Execute,
   engine,
@@ -11,6 +10,7 @@ import {
   send,
   textOf,
   tick,
+  waitForAbort,
 } from '../../test/engine.js';
 
 describe('a conversation', () => {
@@ -61,7 +61,7 @@ describe('a conversation', () => {
   it.each(['it goes on by itself', 'it is canceled'])('keeps the question of AUTH_REQUIRED when %s', async (how) => {
     const { handler, clock } = engine(async (context, events) => {
       await events.authRequired('log in there');
-      await Promise.race([tick(clock, 100), aborted(context)]);
+      await Promise.race([tick(clock, 100), waitForAbort(context)]);
       if (!context.signal.aborted) await events.complete();
     });
     const sent = send(handler);
@@ -149,7 +149,7 @@ describe('a conversation', () => {
   it('answers at once with the task as its turn has begun, not with its old question (Spec §3.2.2)', async () => {
     const { handler, clock } = engine(async (context, events) => {
       if (context.history.length === 0) return events.inputRequired('Which day?');
-      await aborted(context);
+      await waitForAbort(context);
     });
     const first = send(handler);
     await clock.settle();

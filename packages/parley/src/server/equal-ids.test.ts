@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aborted, call, engine, message, Seen, Sent } from '../../test/engine.js';
+import { call, engine, message, Seen, Sent, waitForAbort } from '../../test/engine.js';
 
 const USERS = ['alice', 'bob'] as const;
 const AS = { alice: call({ user: { id: 'alice' } }), bob: call({ user: { id: 'bob' } }) };
@@ -8,7 +8,7 @@ const AS = { alice: call({ user: { id: 'alice' } }), bob: call({ user: { id: 'bo
 async function twoTasks() {
   const made = engine(async (context, events) => {
     await events.artifact(`for ${context.user?.id}`, { artifactId: 'a' });
-    await aborted(context);
+    await waitForAbort(context);
   });
   const { handler, storage } = made;
   const status = { state: 'TASK_STATE_SUBMITTED' as const, timestamp: '2026-01-01T00:00:00.000Z' };

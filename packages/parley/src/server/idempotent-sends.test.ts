@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aborted, call, completes, engine, message, Seen, Sent, send, textOf, tick } from '../../test/engine.js';
+import { call, completes, engine, message, Seen, Sent, send, textOf, tick, waitForAbort } from '../../test/engine.js';
 
 describe('idempotent sends', () => {
   const user = { id: 'ann' };
@@ -139,7 +139,7 @@ describe('idempotent sends', () => {
 
   it('are answered when the server shuts down, but not with a task that is still at work', async () => {
     const { handler, clock } = engine(async (context) => {
-      await aborted(context);
+      await waitForAbort(context);
       await new Promise(() => {});
     });
     const [first, again] = [0, 1].map(() => new Sent(handler.sendMessage({ message: message() }, call({ user }))));

@@ -24,13 +24,13 @@ it.each(Object.keys(OPERATIONS) as OperationName[])(
   '%s goes through all interceptors, and may be changed',
   async (operation) => {
     const seen: string[] = [];
-    const named =
+    const recordCalls =
       (name: string): ServerInterceptor =>
       (call, next) => {
         seen.push(`${name} ${call.operation} ${call.context.version}`);
         return next({ ...call, request: { ...call.request, tenant: name } as never });
       };
-    const around = interceptedHandler(handler, [named('outer'), named('inner')]);
+    const around = interceptedHandler(handler, [recordCalls('outer'), recordCalls('inner')]);
     const outcome = around[operation]({} as never, context) as unknown;
     if (isStream(operation)) {
       const items: StreamItem[] = [];

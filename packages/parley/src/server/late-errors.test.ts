@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aborted, call, type Execute, engine, ids, Sent, send, tick } from '../../test/engine.js';
+import { call, type Execute, engine, ids, Sent, send, tick, waitForAbort } from '../../test/engine.js';
 import { ManualClock } from '../../test/manual-clock.js';
 import type { UncaughtErrorScope, UncaughtErrors } from '../runtime/uncaught-errors.js';
 import { MemoryStorage } from '../store/memory/memory-storage.js';
@@ -70,14 +70,14 @@ describe('what an agent throws after its turn is over', () => {
     [
       'the reason it was stopped for',
       async (context) => {
-        await aborted(context);
+        await waitForAbort(context);
         throw context.signal.reason;
       },
     ],
     [
       'an AbortError',
       async (context) => {
-        await aborted(context);
+        await waitForAbort(context);
         throw new DOMException('stopped', 'AbortError');
       },
     ],

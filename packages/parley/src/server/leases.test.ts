@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { CountingIds } from '../../test/counting-ids.js';
-import { aborted, CapturingLogger, call, Seen, Sent, send } from '../../test/engine.js';
+import { CapturingLogger, call, Seen, Sent, send, waitForAbort } from '../../test/engine.js';
 import { Replicas, stepwise, works } from '../../test/replicas.js';
 import { onSharedStorage } from '../../test/shared-view.js';
 import type { AgentExecutor } from './agent-executor.js';
 import { EngineNode } from './execution/engine-node.js';
 
 /** Records the abort of its first attempt, and the start of the second one, which completes the task. */
-function timed({ clock }: Replicas, times: { stopped: number; takenOver: number }): AgentExecutor {
+function recordTimes({ clock }: Replicas, times: { stopped: number; takenOver: number }): AgentExecutor {
   return {
     resumable: true,
     async execute(context, events) {
@@ -17,7 +17,7 @@ function timed({ clock }: Replicas, times: { stopped: number; takenOver: number 
       }
       // The commit of a process that is cut off has no answer.
       void events.working();
-      await aborted(context);
+      await waitForAbort(context);
       times.stopped = clock.now();
     },
   };
@@ -27,7 +27,7 @@ describe('a process that is cut off from the storage', () => {
   it('stops its agents before another process may run their turns', async () => {
     const replicas = new Replicas();
     const times = { stopped: 0, takenOver: 0 };
-    const [one, other] = await replicas.two(timed(replicas, times));
+    const [one, other] = await replicas.two(recordTimes(replicas, times));
     send(one.handler);
     await replicas.clock.advance(7_000);
     const cutAt = replicas.clock.now();
@@ -46,7 +46,7 @@ describe('a process that is cut off from the storage', () => {
   it('stops an agent whose task it has stored without an answer, before another process may run it', async () => {
     const replicas = new Replicas();
     const times = { stopped: 0, takenOver: 0 };
-    const [one, other] = await replicas.two({ ...timed(replicas, times), replies: 'either' });
+    const [one, other] = await replicas.two({ ...recordTimes(replicas, times), replies: 'either' });
     const accept = replicas.memory.accept.bind(replicas.memory);
     replicas.memory.accept = (acceptance) => {
       one.client.isCutOff = true;

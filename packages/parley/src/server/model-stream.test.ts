@@ -18,7 +18,7 @@ function model(...parts: readonly StreamPart[]): ModelStream {
   return { fullStream: stream() };
 }
 
-async function sent(answer: () => ModelStream | Promise<ModelStream>) {
+async function runStream(answer: () => ModelStream | Promise<ModelStream>) {
   const { handler, clock, logger } = engine(agent(answer));
   const outcome = send(handler);
   await clock.settle();
@@ -34,12 +34,12 @@ describe('an agent whose answer is the result of streamText', () => {
   it('streams its text, and nothing else of it', async () => {
     const parts = [{ type: 'start' }, HELLO, { type: 'reasoning-delta', text: 'hm' }, { ...HELLO, text: 'lo' }];
     const finish = { type: 'finish', finishReason: 'stop' };
-    expect(await sent(() => model(...parts, { ...HELLO, text: '' }, finish))).toEqual({
+    expect(await runStream(() => model(...parts, { ...HELLO, text: '' }, finish))).toEqual({
       state: 'COMPLETED',
       text: 'Hello',
       logged: [],
     });
-    expect(await sent(async () => model(HELLO, finish))).toMatchObject({ state: 'COMPLETED', text: 'Hel' });
+    expect(await runStream(async () => model(HELLO, finish))).toMatchObject({ state: 'COMPLETED', text: 'Hel' });
   });
 
   it.each<[string, StreamPart, string]>([
@@ -52,7 +52,7 @@ describe('an agent whose answer is the result of streamText', () => {
     ],
     ['the stream is that of another version', { type: 'text-delta', textDelta: 'lo' }, 'version 5 or later'],
   ])('fails where %s, and logs why', async (_, part, reason) => {
-    const { state, text, logged } = await sent(() => model(HELLO, part));
+    const { state, text, logged } = await runStream(() => model(HELLO, part));
     expect([state, text]).toEqual(['FAILED', 'Hel']);
     expect(logged).toEqual([expect.stringContaining(reason)]);
   });
@@ -62,7 +62,7 @@ describe('an agent whose answer is the result of streamText', () => {
     ['with a step that the AI SDK has ended', [{ type: 'finish-step', finishReason: 'other' }, { type: 'finish' }]],
     ['after a step that has ended', [{ type: 'finish-step', finishReason: 'tool-calls' }]],
   ])('fails where the stream ends %s', async (_, parts) => {
-    expect(await sent(() => model(HELLO, ...parts))).toEqual({
+    expect(await runStream(() => model(HELLO, ...parts))).toEqual({
       state: 'FAILED',
       text: 'Hel',
       logged: ['Error: The stream of the model ended without a finish'],

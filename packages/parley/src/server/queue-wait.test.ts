@@ -5,7 +5,7 @@ import type { TurnTime } from '../telemetry/turn-metrics.js';
 import type { AgentExecutor } from './agent-executor.js';
 
 /** The waits for an agent, and a gate that its turns with the text `ask` wait for. */
-function gated() {
+function createGatedEngine() {
   const waits: unknown[] = [];
   const gate = Promise.withResolvers<void>();
   const meter = ({ time, ms, attempt }: TurnTime) => void (time === 'queueWait' && waits.push([attempt, ms]));
@@ -24,7 +24,7 @@ function gated() {
 const ASK = { parts: [{ text: 'ask' }] };
 
 it('a message that waits behind a running turn is measured from its acceptance', async () => {
-  const { waits, open, executor, options } = gated();
+  const { waits, open, executor, options } = createGatedEngine();
   const { handler, clock } = engine(executor, options);
   send(handler, ASK, { returnImmediately: true });
   await clock.advance(1_000);
@@ -42,7 +42,7 @@ it('a message that waits behind a running turn is measured from its acceptance',
 
 it('turns of a process that has died are measured by the next one, with their own times of acceptance', async () => {
   const replicas = new Replicas();
-  const { waits, open, executor, options } = gated();
+  const { waits, open, executor, options } = createGatedEngine();
   const one = await replicas.boot(executor, options);
   await replicas.boot(executor, options);
   send(one.handler, ASK, { returnImmediately: true });
@@ -65,7 +65,7 @@ it('turns of a process that has died are measured by the next one, with their ow
 
 it('a turn that begins again after an orderly hand-over is an attempt of its own', async () => {
   const replicas = new Replicas();
-  const { waits, open, executor, options } = gated();
+  const { waits, open, executor, options } = createGatedEngine();
   const one = await replicas.boot(executor, options);
   send(one.handler, ASK, { returnImmediately: true });
   await replicas.clock.advance(2_000);

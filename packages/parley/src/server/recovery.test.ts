@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CountingIds } from '../../test/counting-ids.js';
 import {
-  aborted,
   CapturingLogger,
   call,
   completes,
@@ -12,6 +11,7 @@ import {
   send,
   textOf,
   tick,
+  waitForAbort,
 } from '../../test/engine.js';
 import { ManualClock } from '../../test/manual-clock.js';
 import { onSharedStorage } from '../../test/shared-view.js';
@@ -84,7 +84,7 @@ describe('after a crash', () => {
   const hangs: Execute = async (context, events) => {
     await events.working();
     await events.artifact('partial', { artifactId: 'a' });
-    await aborted(context);
+    await waitForAbort(context);
   };
 
   it('a turn that had begun ends in FAILED saying why, and the old process can write nothing more', async () => {
@@ -115,7 +115,7 @@ describe('after a crash', () => {
       await events.working();
       await events.artifact('partial', { artifactId: 'a' });
       await context.saveCheckpoint({ step: 3 });
-      await aborted(context);
+      await waitForAbort(context);
     });
     send(handler);
     await clock.settle();
@@ -159,7 +159,7 @@ describe('after a crash', () => {
     const handler = await processes.boot(async (context, events) => {
       await events.working();
       if (context.text === 'ask') return void (await events.inputRequired());
-      await aborted(context);
+      await waitForAbort(context);
     });
     const asked = send(handler, { parts: [{ text: 'ask' }] });
     await clock.settle();
@@ -224,8 +224,9 @@ describe('after a crash', () => {
     const claim = memory.claim.bind(memory);
     memory.claim = async (request) => {
       const { claims, more } = await claim(request);
-      const broken = (each: Claim) => (each.task.id === 't3' ? ({ ...each, task: null } as unknown as Claim) : each);
-      return { claims: claims.map(broken), more };
+      const breakThird = (each: Claim) =>
+        each.task.id === 't3' ? ({ ...each, task: null } as unknown as Claim) : each;
+      return { claims: claims.map(breakThird), more };
     };
     const { handler, clock, logger } = engine(completes, { storage: memory });
     const starting = handler.start();
@@ -333,7 +334,7 @@ describe('after a crash', () => {
       resumable: true,
       async execute(context) {
         attempts.push(context.attempt);
-        await aborted(context);
+        await waitForAbort(context);
       },
     };
     let handler = await processes.boot(executor);
@@ -347,7 +348,7 @@ describe('after a crash', () => {
   it('a turn that cannot resume is over after a hand-over, once its agent has begun', async () => {
     const processes = new Processes();
     const { clock } = processes;
-    const handler = await processes.boot((context) => aborted(context));
+    const handler = await processes.boot((context) => waitForAbort(context));
     send(handler);
     await clock.settle();
     const second = await processes.deploy(handler, completes);

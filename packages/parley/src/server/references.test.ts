@@ -12,8 +12,8 @@ it.each<[string, (items: readonly string[]) => object]>([
   ],
 ])('%s has 32 different items at most, repetitions not counted', async (field, request) => {
   const { handler, clock } = engine((_context, events) => events.complete());
-  const sent = (items: readonly string[]) => new Sent(handler.sendMessage(request(items) as never, call()));
-  const [most, repeated, tooMany] = [names(32), names(32).concat(names(32)), names(33)].map(sent);
+  const sendReferences = (items: readonly string[]) => new Sent(handler.sendMessage(request(items) as never, call()));
+  const [most, repeated, tooMany] = [names(32), names(32).concat(names(32)), names(33)].map(sendReferences);
   await clock.settle();
   expect(most?.error).toBeUndefined();
   expect(repeated?.error).toBeUndefined();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aborted, call, completes, ids, message, Seen, Sent, send } from '../../test/engine.js';
+import { call, completes, ids, message, Seen, Sent, send, waitForAbort } from '../../test/engine.js';
 import { offBy, Replicas, stepwise, works } from '../../test/replicas.js';
 import { RetentionSweeper } from './retention-sweeper.js';
 
@@ -127,7 +127,7 @@ describe('two processes on one storage', () => {
     let stoppedAt = 0;
     const [one, other] = await replicas.two(async (context, events) => {
       await events.working();
-      await aborted(context);
+      await waitForAbort(context);
       stoppedAt = replicas.clock.now();
     }, 'lose');
     const sent = send(one.handler);
@@ -258,7 +258,7 @@ describe('a message behind a turn that waits for a login', () => {
       await events.working();
       if (when === 'before') await new Promise<void>((resolve) => void replicas.clock.after(100, resolve));
       await events.authRequired('where?');
-      await aborted(context);
+      await waitForAbort(context);
     });
     send(one.handler, {}, { returnImmediately: true });
     await replicas.clock.settle();

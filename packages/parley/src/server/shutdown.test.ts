@@ -1,5 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { aborted, call, completes, type Execute, engine, message, Seen, Sent, send, tick } from '../../test/engine.js';
+import {
+  call,
+  completes,
+  type Execute,
+  engine,
+  message,
+  Seen,
+  Sent,
+  send,
+  tick,
+  waitForAbort,
+} from '../../test/engine.js';
 import { ManualClock } from '../../test/manual-clock.js';
 import { ScheduledStorage } from '../../test/scheduled-storage.js';
 import { StorageError } from '../errors/storage-error.js';
@@ -27,7 +38,7 @@ describe('limits of time and shutdown', () => {
         await tick(clock, 100);
         return void (await events.complete());
       }
-      await aborted(context);
+      await waitForAbort(context);
     });
     const short = send(handler, { parts: [{ text: 'short' }] });
     send(handler, { messageId: 'm2', parts: [{ text: 'long' }] });
@@ -82,7 +93,7 @@ describe('limits of time and shutdown', () => {
     const storage = interceptedStorage(memory, (_call, _args, run) => (isBroken ? broken() : run()));
     const { handler, clock, logger } = engine(
       async (context, events) => {
-        await aborted(context);
+        await waitForAbort(context);
         await events.complete().catch(() => {});
       },
       { storage },
@@ -154,7 +165,7 @@ describe('what is on its way into the storage when the server closes', () => {
   ])('a draft whose task is stored %s goes to the next process', async (_name, stallMs) => {
     const { handler, clock, drain, claims } = stage(async (context, events) => {
       await events.artifact('half');
-      await aborted(context);
+      await waitForAbort(context);
     }, 'either');
     const sent = send(handler);
     await clock.settle();
@@ -171,7 +182,7 @@ describe('what is on its way into the storage when the server closes', () => {
   });
 
   it('a draft that has published nothing is answered, and leaves nothing behind', async () => {
-    const { handler, drain, claims, logger } = stage((context) => aborted(context), 'either');
+    const { handler, drain, claims, logger } = stage((context) => waitForAbort(context), 'either');
     const sent = send(handler);
     await drain();
     await handler.close();

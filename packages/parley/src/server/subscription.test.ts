@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { aborted, call, type Execute, engine, ids, message, Seen, send } from '../../test/engine.js';
+import { call, type Execute, engine, ids, message, Seen, send, waitForAbort } from '../../test/engine.js';
 
 describe('a subscription', () => {
   const worker: Execute = async (context, events) => {
     await events.working();
-    await aborted(context);
+    await waitForAbort(context);
   };
 
-  async function running() {
+  async function startTask() {
     const parts = engine(worker);
     send(parts.handler);
     await parts.clock.settle();
@@ -15,7 +15,7 @@ describe('a subscription', () => {
     return { ...parts, taskId: taskId ?? '' };
   }
 
-  async function finished() {
+  async function finishTask() {
     const parts = engine(async (_context, events) => {
       await events.artifact('x', { artifactId: 'a' });
       await events.complete();
@@ -26,7 +26,7 @@ describe('a subscription', () => {
   }
 
   it('is refused on a finished or unknown task (Spec §3.1.6)', async () => {
-    const { handler, clock, taskId } = await finished();
+    const { handler, clock, taskId } = await finishTask();
     const ended = new Seen(handler.subscribeToTask({ id: taskId }, call()));
     const unknown = new Seen(handler.subscribeToTask({ id: 'x' }, call()));
     await clock.settle();
@@ -36,7 +36,7 @@ describe('a subscription', () => {
   });
 
   it('shows the same events in the same order to everyone; one that leaves disturbs nobody (Spec §3.5.2)', async () => {
-    const { handler, clock, taskId } = await running();
+    const { handler, clock, taskId } = await startTask();
     const leaver = handler.subscribeToTask({ id: taskId }, call())[Symbol.asyncIterator]();
     await leaver.next();
     const [a, b] = [0, 1].map(() => new Seen(handler.subscribeToTask({ id: taskId }, call())));
@@ -56,7 +56,7 @@ describe('a subscription', () => {
     ['x', ['task COMPLETED'], [4]],
     ['', ['task COMPLETED'], [4]],
   ])('with Last-Event-ID %j on a finished task replays what is missing', async (lastEventId, shown, seqs) => {
-    const { handler, clock, taskId } = await finished();
+    const { handler, clock, taskId } = await finishTask();
     const seen = new Seen(handler.subscribeToTask({ id: taskId }, call({ lastEventId })));
     await clock.settle();
     expect(seen.shown).toEqual(shown);
@@ -66,14 +66,14 @@ describe('a subscription', () => {
   });
 
   it('with the last sequence number of a finished task is UnsupportedOperation', async () => {
-    const { handler, clock, taskId } = await finished();
+    const { handler, clock, taskId } = await finishTask();
     const seen = new Seen(handler.subscribeToTask({ id: taskId }, call({ lastEventId: '4' })));
     await clock.settle();
     expect(seen.error).toMatchObject({ code: 'UNSUPPORTED_OPERATION' });
   });
 
   it('with Last-Event-ID on a running task replays, then goes on live', async () => {
-    const { handler, clock, taskId } = await running();
+    const { handler, clock, taskId } = await startTask();
     const behind = new Seen(handler.subscribeToTask({ id: taskId }, call({ lastEventId: '1' })));
     const current = new Seen(handler.subscribeToTask({ id: taskId }, call({ lastEventId: '2' })));
     await clock.settle();
@@ -86,7 +86,7 @@ describe('a subscription', () => {
   });
 
   it('below the retained floor begins again with a snapshot', async () => {
-    const { handler, clock, taskId, storage } = await finished();
+    const { handler, clock, taskId, storage } = await finishTask();
     await storage.sweep({ taskRetentionMs: clock.now(), eventLogMs: -1, limit: 100 });
     const seen = new Seen(handler.subscribeToTask({ id: taskId }, call({ lastEventId: '1' })));
     await clock.settle();
@@ -116,7 +116,7 @@ describe('a subscription', () => {
     const { handler, clock } = engine(
       async (context, events) => {
         for (let chunk = 0; chunk < 100; chunk += 1) await events.artifact('x'.repeat(100), { artifactId: 'a' });
-        await aborted(context);
+        await waitForAbort(context);
       },
       { limits: { readerBufferBytes: 1_000 } },
     );

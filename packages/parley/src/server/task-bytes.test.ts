@@ -9,7 +9,7 @@ import type { EngineLimits } from './engine-limits.js';
 const THOUSAND = 'x'.repeat(1_000);
 
 /** The stream of one message to an agent under limits, and its task. */
-async function streamed(execute: Execute, limits: Partial<EngineLimits> = {}) {
+async function runStream(execute: Execute, limits: Partial<EngineLimits> = {}) {
   const { handler, clock } = engine(execute, { limits });
   const seen = new Seen(handler.sendStreamingMessage({ message: message() }, call()));
   await clock.settle();
@@ -27,20 +27,20 @@ const artifacts =
 
 describe('`taskBytes`', () => {
   it('is the size that a task may reach: one byte less fails it', async () => {
-    const { items, task } = await streamed(artifacts(21));
+    const { items, task } = await runStream(artifacts(21));
     const last = items.findLast(({ event }) => event.artifactUpdate !== undefined)?.event;
     if (last === undefined || last.message !== undefined) throw new Error('The agent has published no artifact');
     // The artifact before the last one is held back until then, so it counts as an event.
     const limit = taskBytes({ ...task, artifacts: task.artifacts?.slice(0, 19) ?? [] }) + 2 * eventBytes(last);
-    const fitting = await streamed(artifacts(21), { taskBytes: limit });
+    const fitting = await runStream(artifacts(21), { taskBytes: limit });
     expect(fitting.state).toBe('TASK_STATE_COMPLETED');
-    const beyond = await streamed(artifacts(21), { taskBytes: limit - 1 });
+    const beyond = await runStream(artifacts(21), { taskBytes: limit - 1 });
     expect(beyond.state).toBe('TASK_STATE_FAILED');
     expect(beyond.task.artifacts).toHaveLength(20);
   });
 
   it('counts an artifact that waits for the next event', async () => {
-    const { state } = await streamed(
+    const { state } = await runStream(
       async (_context, events) => {
         await events.artifact(THOUSAND.repeat(3), { artifactId: 'first' });
         await events.artifact(THOUSAND.repeat(3), { artifactId: 'second' });
@@ -72,7 +72,7 @@ describe('`taskBytes`', () => {
   });
 
   it('does not count an artifact that was replaced', async () => {
-    const { state } = await streamed(
+    const { state } = await runStream(
       async (_context, events) => {
         for (let round = 0; round < 50; round++) await events.artifact(THOUSAND, { artifactId: 'one' });
         await events.complete();
@@ -84,7 +84,7 @@ describe('`taskBytes`', () => {
 });
 
 it('an agent that does not wait fails with one event more than `overrunEvents`', async () => {
-  const publishing =
+  const publishTimes =
     (count: number): Execute =>
     (_context, events) => {
       for (let number = 0; number < count; number++)
@@ -92,7 +92,7 @@ it('an agent that does not wait fails with one event more than `overrunEvents`',
       void events.complete().catch(() => {});
     };
   const states = [];
-  for (const count of [9, 10, 11]) states.push((await streamed(publishing(count), { overrunEvents: 10 })).state);
+  for (const count of [9, 10, 11]) states.push((await runStream(publishTimes(count), { overrunEvents: 10 })).state);
   expect(states).toEqual(['TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_FAILED']);
 });
 

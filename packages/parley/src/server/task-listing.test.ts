@@ -7,11 +7,12 @@ it('a list after a time compares its parts below a millisecond too (Spec §3.1.4
   const client = await connect(handler);
   const answer = await client.sendMessage('hello');
   const time = answer.task?.status.timestamp || '';
-  const found = async (statusTimestampAfter: string) => (await client.listTasks({ statusTimestampAfter })).tasks.length;
-  expect(await found(time)).toBe(1);
-  expect(await found(time.replace('Z', '000000Z'))).toBe(1);
-  expect(await found(time.replace('Z', '001Z'))).toBe(0);
-  expect(await found(time.replace('Z', '000001Z'))).toBe(0);
+  const countTasks = async (statusTimestampAfter: string) =>
+    (await client.listTasks({ statusTimestampAfter })).tasks.length;
+  expect(await countTasks(time)).toBe(1);
+  expect(await countTasks(time.replace('Z', '000000Z'))).toBe(1);
+  expect(await countTasks(time.replace('Z', '001Z'))).toBe(0);
+  expect(await countTasks(time.replace('Z', '000001Z'))).toBe(0);
   await client.close();
   await handler.close();
 });

@@ -13,7 +13,7 @@ const ANN = call({ user: { id: 'ann' } });
 const TAKEN_OVER_MS = 90_000;
 
 /** Limits that record the tokens and the exceeded budgets. */
-function limited(most: TokenLimits['most'], mostToday?: number) {
+function createLimits(most: TokenLimits['most'], mostToday?: number) {
   let spent = 0;
   const exceeded: string[] = [];
   const turnPorts: TurnPorts = {
@@ -31,7 +31,7 @@ function limited(most: TokenLimits['most'], mostToday?: number) {
   return { turnPorts, exceeded, spent: () => spent };
 }
 
-async function answered(replicas: Replicas, executor: AgentExecutor, options: { readonly turnPorts?: TurnPorts } = {}) {
+async function runTask(replicas: Replicas, executor: AgentExecutor, options: { readonly turnPorts?: TurnPorts } = {}) {
   const { handler } = await replicas.boot(executor, options);
   const send = async (text: string, taskId?: string): Promise<Task> => {
     const said = message({ messageId: text, parts: [{ text }], ...(taskId !== undefined && { taskId }) });
@@ -55,7 +55,7 @@ const counts: AgentExecutor = {
 
 describe('the tokens of a task', () => {
   it('are in its metadata, summed by task and by turn', async () => {
-    const { send } = await answered(new Replicas(), counts);
+    const { send } = await runTask(new Replicas(), counts);
     const asked = await send('ask');
     expect(usageIn(asked.metadata)).toEqual({
       inputTokens: 80,
@@ -123,7 +123,7 @@ describe('the tokens of a task', () => {
 
   it('are not what a caller writes who cancels', async () => {
     const replicas = new Replicas();
-    const { handler, send } = await answered(replicas, counts);
+    const { handler, send } = await runTask(replicas, counts);
     const { id } = await send('ask');
     const forged: JsonObject = { [USAGE_EXTENSION]: { inputTokens: 1 }, reason: 'mine' };
     const canceled = await handler.cancelTask({ id, metadata: forged }, ANN);
@@ -139,7 +139,7 @@ describe('the tokens of a task', () => {
         await events.complete();
       },
     };
-    const { send } = await answered(new Replicas(), checks);
+    const { send } = await runTask(new Replicas(), checks);
     expect((await send('wrong')).metadata).toBeUndefined();
     expect(faults.map((fault) => fault instanceof TypeError)).toEqual([true, true, true]);
   });
@@ -152,8 +152,8 @@ describe('a budget of tokens', () => {
     ['caller', { caller: 94 }, undefined, 'the calling agent', '95 of 94'],
     ['ownerPerDay', {}, 90, 'today', '95 of 90'],
   ] as const)('of a %s fails the task, and says how much was used', async (name, most, mostToday, whose, figures) => {
-    const budget = limited(most, mostToday);
-    const { send } = await answered(new Replicas(), counts, budget);
+    const budget = createLimits(most, mostToday);
+    const { send } = await runTask(new Replicas(), counts, budget);
     const { status, metadata } = await send('hello');
     const [{ text = '' } = {}] = status.message?.parts ?? [];
     expect([status.state, budget.exceeded]).toEqual(['TASK_STATE_FAILED', [name]]);
@@ -163,19 +163,19 @@ describe('a budget of tokens', () => {
   });
 
   it('lets no call begin at its limit', async () => {
-    const budget = limited({ turn: 40 });
-    const { send } = await answered(new Replicas(), counts, budget);
+    const budget = createLimits({ turn: 40 });
+    const { send } = await runTask(new Replicas(), counts, budget);
     const { status, metadata } = await send('hello');
     expect([status.state, usageIn(metadata)?.inputTokens, budget.spent()]).toEqual(['TASK_STATE_FAILED', 30, 40]);
   });
 
   it('allows a turn that ends exactly at its limit', async () => {
-    const { send } = await answered(new Replicas(), counts, limited({ turn: 95 }));
+    const { send } = await runTask(new Replicas(), counts, createLimits({ turn: 95 }));
     expect((await send('hello')).status.state).toBe('TASK_STATE_COMPLETED');
   });
 
   it('counts the earlier turns of a task', async () => {
-    const { send } = await answered(new Replicas(), counts, limited({ task: 100 }));
+    const { send } = await runTask(new Replicas(), counts, createLimits({ task: 100 }));
     const asked = await send('ask');
     expect(asked.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
     expect((await send('go on', asked.id)).status.state).toBe('TASK_STATE_FAILED');
@@ -190,8 +190,8 @@ describe('a budget of tokens', () => {
         await events.complete('done anyway');
       },
     };
-    const budget = limited({ turn: 15 });
-    const { send } = await answered(new Replicas(), stubborn, budget);
+    const budget = createLimits({ turn: 15 });
+    const { send } = await runTask(new Replicas(), stubborn, budget);
     const { status } = await send('hello');
     expect([status.state, budget.exceeded]).toEqual(['TASK_STATE_FAILED', ['turn']]);
     expect(errors.map((error) => error instanceof TokenBudgetError)).toEqual([true, true, true, true]);

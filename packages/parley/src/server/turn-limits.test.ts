@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { aborted, call, type Execute, engine, message, Seen, Sent } from '../../test/engine.js';
+import { call, type Execute, engine, message, Seen, Sent, waitForAbort } from '../../test/engine.js';
 import { KeyedPlaces } from '../runtime/keyed-places.js';
 import type { DefaultRequestHandler } from './default-request-handler.js';
 
 const until: Execute = async (context, events) => {
   await events.working();
-  await aborted(context);
+  await waitForAbort(context);
   events.fail();
 };
 
 const ADA = { user: { id: 'ada' }, caller: 'ada' };
 const BOB = { user: { id: 'bob' }, caller: 'bob' };
 
-function limited(execute: Execute = until, replies: 'task' | 'either' = 'task') {
+function createLimitedEngine(execute: Execute = until, replies: 'task' | 'either' = 'task') {
   const turnPlaces = new KeyedPlaces({ perKey: 2, total: 3 });
   const parts = engine({ execute, replies }, { turnPlaces });
   let sent = 0;
@@ -29,7 +29,7 @@ function limited(execute: Execute = until, replies: 'task' | 'either' = 'task') 
 
 describe.each(['task', 'either'] as const)('the running turns of a caller (replies: %s)', (replies) => {
   it('are limited, also for messages that arrive together', async () => {
-    const { clock, send } = limited(until, replies);
+    const { clock, send } = createLimitedEngine(until, replies);
     const all = [send(ADA), send(ADA), send(ADA), send(ADA)];
     await clock.settle();
     const refused = all.filter(({ error }) => error !== undefined);
@@ -44,7 +44,7 @@ describe.each(['task', 'either'] as const)('the running turns of a caller (repli
   });
 
   it('leave room for other callers, up to the limit of the server', async () => {
-    const { clock, send } = limited(until, replies);
+    const { clock, send } = createLimitedEngine(until, replies);
     send(ADA);
     send(ADA);
     const bob = send(BOB);
@@ -56,10 +56,10 @@ describe.each(['task', 'either'] as const)('the running turns of a caller (repli
   });
 
   it('end with their turns, however a turn ends', async () => {
-    let ending: Execute = (_context, events) => void events.complete();
-    const { clock, send, turnPlaces } = limited((context, events) => ending(context, events), replies);
+    let endTurn: Execute = (_context, events) => void events.complete();
+    const { clock, send, turnPlaces } = createLimitedEngine((context, events) => endTurn(context, events), replies);
     for (const next of [
-      ending,
+      endTurn,
       () => {
         throw new Error('broken');
       },
@@ -67,7 +67,7 @@ describe.each(['task', 'either'] as const)('the running turns of a caller (repli
       (_context, events) => void events.inputRequired('which one?'),
       (_context, events) => void events.message('direct'),
     ] satisfies Execute[]) {
-      ending = next;
+      endTurn = next;
       send(ADA);
       send(ADA);
       await clock.settle();
@@ -78,7 +78,7 @@ describe.each(['task', 'either'] as const)('the running turns of a caller (repli
 
 describe('a caller with as many turns as allowed', () => {
   it('may repeat a message, and send one to a task that runs', async () => {
-    const { clock, handler, send } = limited();
+    const { clock, handler, send } = createLimitedEngine();
     const seen = new Seen(handler.sendStreamingMessage({ message: message({ messageId: 'first' }) }, call(ADA)));
     send(ADA);
     await clock.settle();
@@ -94,7 +94,7 @@ describe('a caller with as many turns as allowed', () => {
   });
 
   it('takes the turn after a turn of its task with it', async () => {
-    const { clock, handler, send, turnPlaces } = limited();
+    const { clock, handler, send, turnPlaces } = createLimitedEngine();
     const seen = new Seen(handler.sendStreamingMessage({ message: message() }, call({ caller: '|address|192.0.2.1' })));
     await clock.settle();
     const [first] = seen.items;

@@ -1,5 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { aborted, call, type Execute, engine, idOf, message, Seen, send, silent, textOf } from '../../test/engine.js';
+import {
+  call,
+  type Execute,
+  engine,
+  idOf,
+  message,
+  Seen,
+  send,
+  silent,
+  textOf,
+  waitForAbort,
+} from '../../test/engine.js';
 import { TurnAbortedError } from '../exports/server.js';
 
 describe('a turn', () => {
@@ -38,7 +49,7 @@ describe('a turn', () => {
   });
 
   it('is WORKING while a slow agent has said nothing yet', async () => {
-    const { handler, clock } = engine((context) => aborted(context));
+    const { handler, clock } = engine((context) => waitForAbort(context));
     const sent = send(handler, {}, { returnImmediately: true });
     await clock.settle();
     expect(sent.task?.status.state).toBe('TASK_STATE_SUBMITTED');
@@ -171,7 +182,7 @@ describe('a turn', () => {
   });
 
   it('that passes its deadline ends in FAILED', async () => {
-    const { handler, clock } = engine((context) => aborted(context), { limits: { turnDeadlineMs: 1_000 } });
+    const { handler, clock } = engine((context) => waitForAbort(context), { limits: { turnDeadlineMs: 1_000 } });
     const sent = send(handler);
     await clock.advance(999);
     expect(sent.settled).toBe(false);
@@ -188,7 +199,7 @@ describe('a turn', () => {
     let told: unknown;
     const world = engine(
       async (context) => {
-        await aborted(context);
+        await waitForAbort(context);
         told = context.signal.reason;
       },
       { limits: { turnDeadlineMs: 1_000 } },

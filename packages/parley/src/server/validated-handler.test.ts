@@ -7,7 +7,7 @@ import { validatedHandler } from './validated-handler.js';
 const NAMES = Object.keys(OPERATIONS) as OperationName[];
 
 /** A handler that answers every operation with the same value, as a stream if the operation streams. */
-function answering(value: unknown): RequestHandler {
+function answerWith(value: unknown): RequestHandler {
   const stream = async function* () {
     yield { event: value };
   };
@@ -24,9 +24,9 @@ async function result(handler: RequestHandler, name: OperationName): Promise<unk
 it.each(NAMES.filter((name) => OPERATIONS[name].response !== undefined))(
   'a result of %s that the protocol does not allow is InvalidAgentResponse',
   async (name) => {
-    const broken = validatedHandler(answering('nonsense'));
+    const broken = validatedHandler(answerWith('nonsense'));
     await expect(result(broken, name)).rejects.toMatchObject({ code: 'INVALID_AGENT_RESPONSE' });
-    const unchecked = validatedHandler(answering('nonsense'), []);
+    const unchecked = validatedHandler(answerWith('nonsense'), []);
     await expect(result(unchecked, name)).resolves.toBeDefined();
   },
 );

@@ -16,13 +16,13 @@ const origin = () => new ShapedTask(copy() as ConstructorParameters<typeof Shape
 const changeable = (task: Task) => task as { -readonly [Name in keyof Task]?: Task[Name] } & { other?: number };
 
 it('is the task, however it is looked at', () => {
-  const handed = () => new HandedTask(origin());
-  expect(handed()).toEqual(whole);
-  expect({ ...handed() }).toEqual(whole);
-  expect(JSON.parse(JSON.stringify({ ...handed() }))).toEqual(whole);
-  expect(Object.keys(handed())).toEqual(Object.keys(whole));
-  expect(JSON.stringify(handed())).toBe(JSON.stringify(whole));
-  expect(HandedTask.textOf(handed())).toBe(JSON.stringify(whole));
+  const createHandedTask = () => new HandedTask(origin());
+  expect(createHandedTask()).toEqual(whole);
+  expect({ ...createHandedTask() }).toEqual(whole);
+  expect(JSON.parse(JSON.stringify({ ...createHandedTask() }))).toEqual(whole);
+  expect(Object.keys(createHandedTask())).toEqual(Object.keys(whole));
+  expect(JSON.stringify(createHandedTask())).toBe(JSON.stringify(whole));
+  expect(HandedTask.textOf(createHandedTask())).toBe(JSON.stringify(whole));
   expect(HandedTask.textOf(whole)).toBe(JSON.stringify(whole));
 });
 

@@ -29,7 +29,7 @@ describe('a task put together', () => {
     fc.assert(
       fc.property(members, (given) => {
         const task = new ShapedTask(given);
-        const plain = JSON.parse(JSON.stringify({ ...given, ...emptied(given) })) as Task;
+        const plain = JSON.parse(JSON.stringify({ ...given, ...dropEmpty(given) })) as Task;
         expect({ ...task }).toEqual(plain);
         expect(JSON.parse(ShapedTask.textOf(task))).toEqual(plain);
         expect(ShapedTask.textOf(task)).toBe(JSON.stringify(task));
@@ -74,7 +74,7 @@ describe('a task put together', () => {
   });
 });
 
-function emptied({ artifacts, history }: TaskMembers): Partial<TaskMembers> {
+function dropEmpty({ artifacts, history }: TaskMembers): Partial<TaskMembers> {
   return {
     ...(artifacts?.length === 0 && { artifacts: undefined }),
     ...(history?.length === 0 && { history: undefined }),

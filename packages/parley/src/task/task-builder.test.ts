@@ -37,18 +37,18 @@ function isPair(entry: Entry): entry is Extract<Entry, readonly unknown[]> {
   return Array.isArray(entry);
 }
 
-const folded = (...entries: readonly Entry[]) => TaskBuilder.fold(base, logOf(...entries));
+const foldEntries = (...entries: readonly Entry[]) => TaskBuilder.fold(base, logOf(...entries));
 
 describe('artifacts', () => {
   it('are created by their first event and replaced as a whole by the next without append (Spec §4.2.2)', () => {
     const first = { artifactId: 'a', name: 'old', metadata: { k: 1 }, parts: [{ text: '1' }] };
     const second = { artifactId: 'a', parts: [{ text: '2' }] };
-    expect(folded(artifact(first)).artifacts).toEqual([first]);
-    expect(folded(artifact(first), artifact(second, false)).artifacts).toEqual([second]);
+    expect(foldEntries(artifact(first)).artifacts).toEqual([first]);
+    expect(foldEntries(artifact(first), artifact(second, false)).artifacts).toEqual([second]);
   });
 
   it('keep their place when replaced, and interleave (Spec §4.2.2)', () => {
-    const task = folded(
+    const task = foldEntries(
       artifact({ artifactId: 'a', parts: [{ text: '1' }] }),
       artifact({ artifactId: 'b', parts: [{ text: '2' }] }),
       artifact({ artifactId: 'a', parts: [{ text: '3' }] }),
@@ -61,7 +61,7 @@ describe('artifacts', () => {
   });
 
   it('grow by text that continues the text before it, and otherwise by list elements (Spec §4.2.2)', () => {
-    const task = folded(
+    const task = foldEntries(
       artifact({ artifactId: 'a', parts: [{ text: 'Hel' }] }),
       artifact({ artifactId: 'a', parts: [{ text: 'lo' }, { data: null }] }, true),
       artifact({ artifactId: 'a', parts: [{ text: 'wor' }] }, true),
@@ -71,7 +71,7 @@ describe('artifacts', () => {
   });
 
   it('keep the parts of one event apart', () => {
-    const task = folded(
+    const task = foldEntries(
       artifact({ artifactId: 'a', parts: [{ text: '1' }, { text: '2' }] }),
       artifact({ artifactId: 'a', parts: [{ text: '3' }, { text: '4' }] }, true),
     );
@@ -84,24 +84,24 @@ describe('artifacts', () => {
     ['a name', { text: 'x', filename: 'x.txt' }],
   ])('keep a text with %s of its own apart, before and after', (_about, part) => {
     const chunks = [{ text: '1' }, part, { text: '2' }, part];
-    const task = folded(...chunks.map((chunk, at) => artifact({ artifactId: 'a', parts: [chunk] }, at > 0)));
+    const task = foldEntries(...chunks.map((chunk, at) => artifact({ artifactId: 'a', parts: [chunk] }, at > 0)));
     expect(task.artifacts?.[0]?.parts).toEqual(chunks);
   });
 
   it('keep all parts apart if an extension of the artifact may count them', () => {
     const chunks = [{ text: '1' }, { text: '2' }, { text: '3' }];
-    const extended = (part: Part, at: number) =>
+    const artifactWith = (part: Part, at: number) =>
       artifact({ artifactId: 'a', parts: [part], ...(at === 0 && { extensions: ['urn:e'] }) }, at > 0);
-    expect(folded(...chunks.map(extended)).artifacts?.[0]?.parts).toEqual(chunks);
+    expect(foldEntries(...chunks.map(artifactWith)).artifacts?.[0]?.parts).toEqual(chunks);
   });
 
   it('are created by an append to an unknown id (Spec §4.2.2)', () => {
     const chunk = { artifactId: 'a', parts: [{ text: '1' }] };
-    expect(folded(artifact(chunk, true)).artifacts).toEqual([chunk]);
+    expect(foldEntries(artifact(chunk, true)).artifacts).toEqual([chunk]);
   });
 
   it('merge metadata of a chunk, and take its name, description and extensions (Spec §4.2.2)', () => {
-    const task = folded(
+    const task = foldEntries(
       artifact({ artifactId: 'a', name: 'n1', description: 'd1', metadata: { x: 1, y: 1 }, parts: [{ text: '1' }] }),
       artifact({ artifactId: 'a', name: 'n2', extensions: ['e'], metadata: { y: 2 }, parts: [{ text: '2' }] }, true),
       artifact({ artifactId: 'a', parts: [{ text: '3' }] }, true),
@@ -123,9 +123,9 @@ describe('history', () => {
   it.each(['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED'] as const)(
     'takes in the question of %s when the task goes on, before the reply',
     (state) => {
-      const asked = folded(status(state, message('q')));
+      const asked = foldEntries(status(state, message('q')));
       expect(asked.history).toBeUndefined();
-      const task = folded(status(state, message('q')), [
+      const task = foldEntries(status(state, message('q')), [
         status('TASK_STATE_WORKING'),
         { history: [message('answer', 'ROLE_USER')] },
       ]);
@@ -134,7 +134,7 @@ describe('history', () => {
   );
 
   it('leaves what an agent says while it works to the log', () => {
-    const task = folded(
+    const task = foldEntries(
       status('TASK_STATE_WORKING', message('w1')),
       status('TASK_STATE_WORKING', message('w2')),
       status('TASK_STATE_COMPLETED', message('done')),
@@ -146,12 +146,12 @@ describe('history', () => {
   it('has no message twice, by its creator and id', () => {
     const answered: Entry = [status('TASK_STATE_WORKING'), { history: [message('1', 'ROLE_USER')] }];
     const asked = status('TASK_STATE_INPUT_REQUIRED', message('1'));
-    const task = folded(asked, answered, asked, answered, asked, status('TASK_STATE_COMPLETED'));
+    const task = foldEntries(asked, answered, asked, answered, asked, status('TASK_STATE_COMPLETED'));
     expect(task.history?.map(({ role }) => role)).toEqual(['ROLE_AGENT', 'ROLE_USER']);
   });
 
   it('does not repeat a status message that goes on under its own id', () => {
-    const task = folded(
+    const task = foldEntries(
       status('TASK_STATE_INPUT_REQUIRED', message('1')),
       status('TASK_STATE_INPUT_REQUIRED', { ...message('1'), parts: [{ text: 'more of it' }] }),
     );
@@ -161,7 +161,7 @@ describe('history', () => {
 
 describe('metadata', () => {
   it('of the record is merged key by key', () => {
-    const task = folded(
+    const task = foldEntries(
       [status('TASK_STATE_WORKING'), { metadata: { a: 1, b: { c: 1 } } }],
       [status('TASK_STATE_CANCELED'), { metadata: { b: { d: 2 } } }],
     );
@@ -172,12 +172,12 @@ describe('metadata', () => {
     const event: TaskEvent = {
       statusUpdate: { ...ids, status: { state: 'TASK_STATE_WORKING' }, metadata: { a: 1 } },
     };
-    expect(folded(event).metadata).toBeUndefined();
+    expect(foldEntries(event).metadata).toBeUndefined();
   });
 
   it('may have a member named __proto__', () => {
     const sneaky = JSON.parse('{"__proto__": {"polluted": true}, "a": 1}') as JsonObject;
-    const { metadata } = folded(
+    const { metadata } = foldEntries(
       [status('TASK_STATE_WORKING'), { metadata: { b: 2 } }],
       [status('TASK_STATE_WORKING'), { metadata: sneaky }],
       [status('TASK_STATE_WORKING'), { metadata: { c: 3 } }],
@@ -196,7 +196,7 @@ it('takes a task event as the whole task', () => {
     history: [message('h')],
     metadata: { only: true },
   };
-  const task = folded(
+  const task = foldEntries(
     [status('TASK_STATE_WORKING', message('x')), { metadata: { a: 1 }, history: [message('y')] }],
     artifact({ artifactId: 'a', parts: [{ text: '1' }] }),
     { task: whole },

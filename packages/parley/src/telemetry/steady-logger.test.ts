@@ -3,7 +3,7 @@ import type { LogFields } from './logger.js';
 import { steadyLogger } from './steady-logger.js';
 
 /** A logger that reads every field. */
-function looking(lines: string[]) {
+function createLookingLogger(lines: string[]) {
   const write = (message: string, fields?: LogFields) => {
     lines.push(
       `${message} ${Object.values(fields ?? {})
@@ -22,7 +22,7 @@ const unreadable = {
 
 it('passes on what can be written', () => {
   const lines: string[] = [];
-  const logger = steadyLogger(looking(lines));
+  const logger = steadyLogger(createLookingLogger(lines));
   logger.debug('a');
   logger.info('b', { port: 1 });
   logger.warn('c', { error: 'x' });
@@ -32,14 +32,14 @@ it('passes on what can be written', () => {
 
 it('writes a line without fields that cannot be written', () => {
   const lines: string[] = [];
-  steadyLogger(looking(lines)).error('agent failed', { error: unreadable });
+  steadyLogger(createLookingLogger(lines)).error('agent failed', { error: unreadable });
   expect(lines).toEqual(['agent failed']);
 });
 
 it('is silent where the logger is broken', () => {
-  const broken = () => {
+  const throwDiskFull = () => {
     throw new Error('the disk is full');
   };
-  const logger = steadyLogger({ debug: broken, info: broken, warn: broken, error: broken });
+  const logger = steadyLogger({ debug: throwDiskFull, info: throwDiskFull, warn: throwDiskFull, error: throwDiskFull });
   expect(() => logger.warn('x', { a: 1 })).not.toThrow();
 });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { type LogLevel, textLogger } from './text-logger.js';
 
-function logging(level: LogLevel) {
+function createLogger(level: LogLevel) {
   const lines: string[] = [];
   const logger = textLogger({ write: (line) => lines.push(line), now: () => Date.UTC(2026, 0, 2, 3, 4, 5), level });
   return { lines, logger };
@@ -12,13 +12,13 @@ it.each([
   ['warn', ['warn', 'error']],
   ['silent', []],
 ] as const)('%s writes %j', (level, expected) => {
-  const { lines, logger } = logging(level);
+  const { lines, logger } = createLogger(level);
   for (const name of ['debug', 'info', 'warn', 'error'] as const) logger[name]('x');
   expect(lines).toEqual(expected.map((name) => `2026-01-02T03:04:05.000Z ${name} x\n`));
 });
 
 it('fields are JSON, an error shows its stack and its cause', () => {
-  const { lines, logger } = logging('info');
+  const { lines, logger } = createLogger('info');
   const error = new Error('outer', { cause: new Error('inner') });
   logger.info('started', { port: 1, error });
   expect(lines[0]).toMatch(/info started \{"port":1\}\n {2}Error: outer\n {6}at /);
@@ -26,7 +26,7 @@ it('fields are JSON, an error shows its stack and its cause', () => {
 });
 
 it('what is no JSON is no reason to fail', () => {
-  const { lines, logger } = logging('info');
+  const { lines, logger } = createLogger('info');
   const loop: Record<string, unknown> = {};
   loop.loop = loop;
   logger.info('odd', { big: 1n });
@@ -40,7 +40,7 @@ it('what is no JSON is no reason to fail', () => {
 });
 
 it('whatever was thrown is no reason to fail', () => {
-  const { lines, logger } = logging('info');
+  const { lines, logger } = createLogger('info');
   const looped = new Error('looped');
   looped.cause = looped;
   const { proxy, revoke } = Proxy.revocable({}, {});

@@ -12,7 +12,7 @@ const text = (value: string): Part => ({ text: value });
 const data = (value: JsonValue): Part => ({ data: value });
 
 /** The answer to one question, or its fault. */
-function answered(schema: JsonObject | undefined, parts: readonly Part[]): unknown {
+function readAnswer(schema: JsonObject | undefined, parts: readonly Part[]): unknown {
   const question = { message: 'Well?', ...(schema && { schema }) };
   const read = answersIn(parts, new Map([['1.1', question]]), true).get('1.1');
   if (read === undefined || 'fault' in read) return read?.fault;
@@ -87,7 +87,7 @@ describe('an answer to the question of a tool', () => {
     ['named data', both, [data({ toolAnswer: { callId: '1.1', content: { a: 'x', b: 1 } } })], { a: 'x', b: 1 }],
     ['a named decline', both, [data({ toolAnswer: { callId: '1.1', action: 'decline' } })], 'decline'],
   ])('can be %s', (_, schema, parts, expected) => {
-    expect(answered(schema, parts)).toEqual(expected);
+    expect(readAnswer(schema, parts)).toEqual(expected);
   });
 
   it('names its call if several wait', () => {

@@ -121,13 +121,13 @@ function fail(message: string): never {
 describe('a registry with a source', () => {
   it('follows the changes of the source', async () => {
     const source = { tools: [add] as readonly Tool[] };
-    const named = (name: string, text = name) => defineTool({ name, input: z.object({}), run: () => text });
-    const own = named('own');
+    const defineNamed = (name: string, text = name) => defineTool({ name, input: z.object({}), run: () => text });
+    const own = defineNamed('own');
     const tools = new ToolRegistry([source, own]);
     expect(tools.list().map(({ name }) => name)).toEqual(['own', 'add']);
     expect(await tools.execute('add', { a: 1 })).toBe(2);
     // The name `own` is taken.
-    source.tools = [named('later'), named('own', 'other')];
+    source.tools = [defineNamed('later'), defineNamed('own', 'other')];
     expect(tools.list().map(({ name }) => name)).toEqual(['own', 'later']);
     expect(await tools.execute('later', {})).toBe('later');
     expect(await tools.execute('own', {})).toBe('own');

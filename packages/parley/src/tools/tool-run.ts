@@ -271,20 +271,20 @@ export class ToolRun {
       throw abortedCall(tool.name);
     }
     this.#running += 1;
-    const left = (result: ToolResult) => {
+    const leave = (result: ToolResult) => {
       this.#running -= 1;
       this.#places.shift()?.();
       return result;
     };
     const failed = (error: unknown): never => {
-      left(NO_RESULT);
+      leave(NO_RESULT);
       if (!(error instanceof AnswerNeededError) || callContext.signal.aborted) throw error;
       const call = { id: callContext.callId, tool: tool.name };
       throw this.#calls.waitForAnswer(call, error.question, this.#calls.get(call.id) === undefined ? first : undefined);
     };
     try {
       const result = tool.idempotent ? this.#runIdempotent(checked, first) : this.#runOnce(checked, first);
-      return result instanceof Promise ? result.then(left, failed) : left(result);
+      return result instanceof Promise ? result.then(leave, failed) : leave(result);
     } catch (error) {
       return failed(error);
     }
@@ -311,7 +311,7 @@ export class ToolRun {
       isRecorded = true;
       ignoreRejection(this.#calls.record({ ...call, state: 'running', ...first }));
     };
-    const ended = (result: ToolResult): ToolResult | Promise<ToolResult> => {
+    const endCall = (result: ToolResult): ToolResult | Promise<ToolResult> => {
       const end = { state: 'succeeded', output: result.copy } as const;
       // Not spread: several spreads take longer than most tools.
       const room = this.#calls.record(
@@ -324,7 +324,7 @@ export class ToolRun {
     const [mostBytes, { clock }] = [this.#limits.outputBytes, this.#sources.context];
     const whenSlow = { ms: QUICK_MS, tell };
     const result = runTool({ tool, input: value, context: callContext, mostBytes, clock, whenSlow });
-    return result instanceof Promise ? result.then(ended) : ended(result);
+    return result instanceof Promise ? result.then(endCall) : endCall(result);
   }
 }
 

@@ -32,9 +32,11 @@ const PLAIN: readonly string[] = [
 export function untrustedSchema(schema: unknown): StandardSchema | undefined {
   const checked = checkedSchema(schema);
   if (checked === undefined || !isObject(schema) || jsonSchemaProblems(checked).length > 0) return undefined;
-  const shown = () => schema;
+  const toJsonSchema = () => schema;
   const validate = (value: unknown) => checkedBy(checked, value);
-  return { '~standard': { version: 1, vendor: 'parley', validate, jsonSchema: { input: shown, output: shown } } };
+  return {
+    '~standard': { version: 1, vendor: 'parley', validate, jsonSchema: { input: toJsonSchema, output: toJsonSchema } },
+  };
 }
 
 /** The faults of a value by an untrusted schema, as texts. Undefined if the schema is too large or too deep. */

@@ -52,10 +52,10 @@ export class RedisCache implements AnswerCache {
     this.#server = shownPlaces(url.places);
     this.#prefix = `${prefix}text:`;
     this.#list = `${prefix}keys`;
-    const changed = () => this.#changed();
+    const onChange = () => this.#changed();
     this.#connections = Array.from(
       { length: connections },
-      () => new RedisConnection({ url, clock, timeoutMs, changed }),
+      () => new RedisConnection({ url, clock, timeoutMs, onChange }),
     );
   }
 

@@ -10,7 +10,7 @@ interface RedisConnectionOptions {
   /** Time limit of a command, in ms. */
   readonly timeoutMs: number;
   /** Called when the server starts or stops answering on this connection. */
-  readonly changed: () => void;
+  readonly onChange: () => void;
 }
 
 /** Interval in ms between probes of a healthy server, so that a hanging server is noticed without traffic. */
@@ -119,7 +119,7 @@ export class RedisConnection {
     const answered = this.#answers;
     this.#answers = false;
     this.#probeIn(PROBE_MS);
-    if (answered) this.#options.changed();
+    if (answered) this.#options.onChange();
   }
 
   #probeIn(ms: number): void {
@@ -139,7 +139,7 @@ export class RedisConnection {
     if (this.#answers) return;
     this.#answers = true;
     this.#reason = '';
-    this.#options.changed();
+    this.#options.onChange();
   }
 
   /** Stores the reason of a failure. A command that was not sent has no reason of the server. */

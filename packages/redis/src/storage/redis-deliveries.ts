@@ -262,15 +262,15 @@ export class RedisDeliveries {
 function deliveryHeadOf(text: string): { readonly head: DeliveryHead; readonly order: string } {
   const [position, due, attempts, status, epoch, lease, order = '', parked, ...rest] = text.split(' ');
   const [node, reason, trace] = JSON.parse(rest.join(' ')) as readonly (string | null)[];
-  const known = (field: string | undefined) => (field === '-1' ? undefined : Number(field));
-  const leaseEnd = known(lease);
+  const readNumber = (field: string | undefined) => (field === '-1' ? undefined : Number(field));
+  const leaseEnd = readNumber(lease);
   return {
     order,
     head: {
       position: Number(position),
-      dueAt: known(due),
+      dueAt: readNumber(due),
       attempts: Number(attempts),
-      lastStatus: known(status),
+      lastStatus: readNumber(status),
       parked: parked === '1' ? (reason ?? '') : undefined,
       epoch: Number(epoch),
       holder: leaseEnd === undefined ? undefined : { node: node ?? '', leaseEnd },

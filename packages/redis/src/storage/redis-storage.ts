@@ -137,8 +137,8 @@ export class RedisStorage implements TaskStorage {
     const engine = new SharedTasks(new RedisTables(this.#calls, { tasks: this.#tasks, unreadable, limits }), clock);
     this.#engine = engine;
     this.push = new RedisPush({ open, tasks: engine, deliveries, ready });
-    const claimed = (task: TaskKey, head: RedisHead) => engine.claimed(task, head);
-    this.#claims = new TurnClaims({ calls: this.#calls, work: ready.turns, unreadable, claimed });
+    const onClaim = (task: TaskKey, head: RedisHead) => engine.claimed(task, head);
+    this.#claims = new TurnClaims({ calls: this.#calls, work: ready.turns, unreadable, onClaim });
   }
 
   /**

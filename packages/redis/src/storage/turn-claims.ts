@@ -38,7 +38,7 @@ interface TurnClaimsOptions {
   readonly work: WorkPlaces;
   readonly unreadable: UnreadableTasks;
   /** Called with each task whose turn this process has just claimed. */
-  readonly claimed: (task: TaskKey, head: RedisHead) => void;
+  readonly onClaim: (task: TaskKey, head: RedisHead) => void;
 }
 
 /** Claims turns of all partitions, but only calls those that may have one. */
@@ -46,13 +46,13 @@ export class TurnClaims {
   readonly #calls: RedisCalls;
   readonly #work: WorkPlaces;
   readonly #unreadable: UnreadableTasks;
-  readonly #claimed: TurnClaimsOptions['claimed'];
+  readonly #claimed: TurnClaimsOptions['onClaim'];
 
-  constructor({ calls, work, unreadable, claimed }: TurnClaimsOptions) {
+  constructor({ calls, work, unreadable, onClaim }: TurnClaimsOptions) {
     this.#calls = calls;
     this.#work = work;
     this.#unreadable = unreadable;
-    this.#claimed = claimed;
+    this.#claimed = onClaim;
   }
 
   async claim(request: ClaimRequest): Promise<Claims> {

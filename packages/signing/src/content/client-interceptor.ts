@@ -34,7 +34,7 @@ async function callSigned(
   call: Call,
   next: (call: Call) => CallOutcome,
 ): Promise<OperationResponse> {
-  const { call: signed, expected } = await outgoing(calls, call);
+  const { call: signed, expected } = await signCall(calls, call);
   const answer = (await (next(signed) as Promise<OperationResponse>)) as OperationResponse;
   return requireTrusted(() => verifiedAnswer(calls, answer, expected));
 }
@@ -44,7 +44,7 @@ async function* events(
   call: Call,
   next: (call: Call) => CallOutcome,
 ): AsyncGenerator<StreamResponse> {
-  const { call: signed, expected } = await outgoing(calls, call);
+  const { call: signed, expected } = await signCall(calls, call);
   let seen: SeenTask | undefined;
   for await (const event of next(signed) as AsyncIterable<StreamResponse>) {
     // A snapshot may show the end of an earlier turn, which is older than the message.
@@ -54,7 +54,7 @@ async function* events(
   }
 }
 
-async function outgoing(
+async function signCall(
   { extensions, outgoing: sign }: SignedCalls,
   call: Call,
 ): Promise<{ readonly call: Call; readonly expected: ExpectedAnswer }> {

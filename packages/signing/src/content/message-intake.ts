@@ -154,11 +154,11 @@ async function checkAnswerKey(
   { verified, context, handler, rule }: AnswerKeyFacts,
 ): Promise<void> {
   if (rule === 'signer' || message.metadata?.[ENCRYPTION_EXTENSION] === undefined) return;
-  const refused = (fault: string) =>
+  const errorWith = (fault: string) =>
     new UntrustedContentError(`message.metadata[${JSON.stringify(ENCRYPTION_EXTENSION)}].replyTo`, fault);
   if (context.user !== undefined) {
     if (verified.some(({ isBound }) => isBound)) return;
-    throw refused('is not by a signer of this caller. The operator binds a signer to its user');
+    throw errorWith('is not by a signer of this caller. The operator binds a signer to its user');
   }
   if (message.taskId === undefined) return;
   const task = await handler[BY_VERB.get](
@@ -173,5 +173,5 @@ async function checkAnswerKey(
   if (first === undefined) return;
   const began = notedSigners(first).map(({ id }) => id);
   if (!verified.some(({ signer }) => began.includes(signer.id)))
-    throw refused('is not by the signer that began the task');
+    throw errorWith('is not by the signer that began the task');
 }

@@ -138,8 +138,8 @@ class SignedAnswers {
   }
 
   async #item(item: StreamItem, request: Request, context: ServerCallContext): Promise<StreamItem> {
-    const stored = (id: string) => this.#readStored(id, request, context);
-    const event = await this.#ends.event(item.event, stored, sentId(request));
+    const findStored = (id: string) => this.#readStored(id, request, context);
+    const event = await this.#ends.event(item.event, findStored, sentId(request));
     if (event === item.event) return item;
     const { text: _, ...rest } = item;
     return { ...rest, event };

@@ -66,5 +66,5 @@ async function openedTurn(
   const sealer = recipients.length > 0 ? partSealer({ library, recipients, by: signer.kids }) : undefined;
   const queue = await SigningQueue.of(context, { events, ports: answers, sealer });
   changeQuestions(context, queue.question);
-  return { context: restoredContext(open), events: queue, settled: () => queue.settled() };
+  return { context: restoredContext(open), events: queue, settled: () => queue.waitForAll() };
 }

@@ -151,7 +151,7 @@ export class SigningQueue implements EventQueue {
     });
 
   /** Resolves when all events are passed on. */
-  async settled(): Promise<void> {
+  async waitForAll(): Promise<void> {
     for (let last: unknown; last !== this.#last; ) {
       last = this.#last;
       await this.#last;
@@ -271,10 +271,10 @@ export class SigningQueue implements EventQueue {
       if (content !== undefined) this.#isDraft = false;
       return publish();
     })();
-    const passed = () => {
+    const leaveQueue = () => {
       this.#waiting -= 1;
     };
-    this.#last = passing.then(passed, passed);
+    this.#last = passing.then(leaveQueue, leaveQueue);
     return ignoreRejection(passing);
   }
 

@@ -174,13 +174,13 @@ describe('over HTTP/2', () => {
 
   it('bodies arrive, whether or not they are announced', async () => {
     const url = await serveHttp2(mirror);
-    const seen = async (headers: OutgoingHttpHeaders, body?: string) =>
+    const askJson = async (headers: OutgoingHttpHeaders, body?: string) =>
       JSON.parse((await ask(url, headers, body)).text);
     const common = { path: '/x', query: 'y', mount: '/agents', peer: '127.0.0.1', local: url };
-    expect(await seen({ ':method': 'POST' }, '{"a":1}')).toEqual({ ...common, method: 'POST', body: '{"a":1}' });
-    expect(await seen({ ':method': 'POST', 'content-length': 2 }, '{}')).toMatchObject({ body: '{}' });
-    expect(await seen({ ':method': 'POST' })).toMatchObject({ body: '' });
-    expect(await seen({})).toMatchObject({ method: 'GET', body: '' });
+    expect(await askJson({ ':method': 'POST' }, '{"a":1}')).toEqual({ ...common, method: 'POST', body: '{"a":1}' });
+    expect(await askJson({ ':method': 'POST', 'content-length': 2 }, '{}')).toMatchObject({ body: '{}' });
+    expect(await askJson({ ':method': 'POST' })).toMatchObject({ body: '' });
+    expect(await askJson({})).toMatchObject({ method: 'GET', body: '' });
   });
 
   it('a body over the limit is refused', async () => {

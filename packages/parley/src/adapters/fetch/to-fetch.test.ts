@@ -10,10 +10,10 @@ const clock = new ManualClock();
 const reached: ReachedLimit[] = [];
 const limitReached = (limit: ReachedLimit) => reached.push(limit);
 
-const answering = (answer: ExchangeResponse) => toFetch({ exchange: async () => answer, clock, limitReached });
+const answerWith = (answer: ExchangeResponse) => toFetch({ exchange: async () => answer, clock, limitReached });
 
 /** The result of `look` at a request. */
-async function seen<T>(request: Request, look: (request: ExchangeRequest) => Promise<T> | T): Promise<T> {
+async function lookAt<T>(request: Request, look: (request: ExchangeRequest) => Promise<T> | T): Promise<T> {
   let result: T | undefined;
   const exchange: Exchange = async (exchanged) => {
     result = await look(exchanged);
@@ -30,7 +30,7 @@ it('a request arrives with method, path, query, headers and body', async () => {
   ];
   const request = new Request('https://example.com/a/b%20c?x=1', { method: 'POST', body: 'hellö', headers });
   expect(
-    await seen(request, async (exchanged) => ({
+    await lookAt(request, async (exchanged) => ({
       method: exchanged.method,
       path: exchanged.path,
       query: exchanged.query,
@@ -51,14 +51,14 @@ it('a request arrives with method, path, query, headers and body', async () => {
 });
 
 it('a request without a body has an empty one', async () => {
-  const size = await seen(new Request('http://x/'), async (request) => (await request.body(0)).length);
+  const size = await lookAt(new Request('http://x/'), async (request) => (await request.body(0)).length);
   expect(size).toBe(0);
 });
 
 it('the signal is that of the request', async () => {
   const controller = new AbortController();
   const request = new Request('http://x/', { signal: controller.signal });
-  const aborted = await seen(request, ({ signal }) => {
+  const aborted = await lookAt(request, ({ signal }) => {
     controller.abort();
     return signal.aborted;
   });
@@ -69,7 +69,7 @@ it.each([
   ['an announced length', new Request('http://x/', { method: 'POST', body: 'x', headers: { 'content-length': '11' } })],
   ['its pieces', new Request('http://x/', { method: 'POST', body: endless(), duplex: 'half' } as RequestInit)],
 ])('a body over the limit by %s is refused', async (_, request) => {
-  const code = await seen(request, (exchanged) => exchanged.body(10).catch((error: A2AError) => error.code));
+  const code = await lookAt(request, (exchanged) => exchanged.body(10).catch((error: A2AError) => error.code));
   expect(code).toBe('PAYLOAD_TOO_LARGE');
 });
 
@@ -79,7 +79,7 @@ it.each([
 ])('of a body that nobody asks for, %s is read: %s', async (_, body, read) => {
   const headers = { 'content-length': String(body.length) };
   const request = new Request('http://x/', { method: 'POST', body, headers });
-  expect(await seen(request, () => 'an answer')).toBe('an answer');
+  expect(await lookAt(request, () => 'an answer')).toBe('an answer');
   expect(request.bodyUsed).toBe(read);
 });
 
@@ -91,7 +91,7 @@ it('a body within the limit may come in pieces', async () => {
     },
   });
   const request = new Request('http://x/', { method: 'POST', body: pieces, duplex: 'half' } as RequestInit);
-  expect(await seen(request, async (exchanged) => String(await exchanged.body(4)))).toBe('97,98,99,100');
+  expect(await lookAt(request, async (exchanged) => String(await exchanged.body(4)))).toBe('97,98,99,100');
 });
 
 it.each([
@@ -100,16 +100,16 @@ it.each([
   ['nothing', undefined, ''],
 ])('an answer may be %s', async (_, body, expected) => {
   const answer = { status: 201, headers: { 'x-a': 'b' }, ...(body !== undefined && { body }) };
-  const response = await answering(answer)(new Request('http://x/'));
+  const response = await answerWith(answer)(new Request('http://x/'));
   expect([response.status, response.headers.get('x-a'), await response.text()]).toEqual([201, 'b', expected]);
 });
 
 it.each([204, 304])('an answer with status %i has no body', async (status) => {
-  expect((await answering({ status, headers: {}, body: 'x' })(new Request('http://x/'))).body).toBeNull();
+  expect((await answerWith({ status, headers: {}, body: 'x' })(new Request('http://x/'))).body).toBeNull();
 });
 
 it('an answer to HEAD has no body', async () => {
-  const response = await answering({ status: 200, headers: {}, body: 'x' })(
+  const response = await answerWith({ status: 200, headers: {}, body: 'x' })(
     new Request('http://x/', { method: 'HEAD' }),
   );
   expect(response.body).toBeNull();
@@ -125,7 +125,7 @@ it('a stream is pulled only as its reader asks, and let go when the reader cance
       ended = true;
     }
   }
-  const response = await answering({ status: 200, headers: {}, body: frames() })(new Request('http://x/'));
+  const response = await answerWith({ status: 200, headers: {}, body: frames() })(new Request('http://x/'));
   expect(pulled).toBe(0);
   const reader = response.body?.getReader();
   expect(new TextDecoder().decode((await reader?.read())?.value as Uint8Array)).toBe('frame 1\n');
@@ -135,9 +135,9 @@ it('a stream is pulled only as its reader asks, and let go when the reader cance
 });
 
 it('a stream ends with its frames, and breaks where they break', async () => {
-  const ending = answering({ status: 200, headers: {}, body: frames(false) });
+  const ending = answerWith({ status: 200, headers: {}, body: frames(false) });
   expect(await (await ending(new Request('http://x/'))).text()).toBe('one\n');
-  const breaking = answering({ status: 200, headers: {}, body: frames(true) });
+  const breaking = answerWith({ status: 200, headers: {}, body: frames(true) });
   await expect((await breaking(new Request('http://x/'))).text()).rejects.toThrow('broken');
 });
 
@@ -157,7 +157,7 @@ function endlessFrames() {
 it('a stream is let go when its request is aborted', async () => {
   const { source, frames } = endlessFrames();
   const leave = new AbortController();
-  const response = await answering({ status: 200, headers: {}, body: frames })(
+  const response = await answerWith({ status: 200, headers: {}, body: frames })(
     new Request('http://x/', { signal: leave.signal }),
   );
   const reader = response.body?.getReader();
@@ -167,14 +167,14 @@ it('a stream is let go when its request is aborted', async () => {
   expect(await reader?.read()).toEqual({ done: true, value: undefined });
   const late = endlessFrames();
   const gone = new Request('http://x/', { signal: leave.signal });
-  expect(await (await answering({ status: 200, headers: {}, body: late.frames })(gone)).text()).toBe('');
+  expect(await (await answerWith({ status: 200, headers: {}, body: late.frames })(gone)).text()).toBe('');
   expect(late.source.pulled).toBe(0);
   expect(clock.pendingTimers).toBe(0);
 });
 
 it('a reader that takes nothing for a while is dropped, one that takes something is not', async () => {
   const { source, frames } = endlessFrames();
-  const response = await answering({ status: 200, headers: {}, body: frames })(new Request('http://x/'));
+  const response = await answerWith({ status: 200, headers: {}, body: frames })(new Request('http://x/'));
   const reader = response.body?.getReader();
   await reader?.read();
   await clock.advance(29_000);
@@ -196,7 +196,7 @@ it('a reader that waits for a stream is not dropped', async () => {
     await given;
     yield 'late';
   }
-  const response = await answering({ status: 200, headers: {}, body: late() })(new Request('http://x/'));
+  const response = await answerWith({ status: 200, headers: {}, body: late() })(new Request('http://x/'));
   const text = response.text();
   await clock.advance(600_000);
   give?.();
@@ -214,6 +214,6 @@ function endless(): ReadableStream<Uint8Array> {
 }
 
 it('a host without WebSockets answers 501', async () => {
-  const answer = await answering({ status: 101, headers: {}, upgrade: () => {} })(new Request('http://x/'));
+  const answer = await answerWith({ status: 101, headers: {}, upgrade: () => {} })(new Request('http://x/'));
   expect(answer.status).toBe(501);
 });

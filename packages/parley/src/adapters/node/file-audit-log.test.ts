@@ -20,7 +20,7 @@ const folder = mkdtempSync(join(tmpdir(), 'parley-audit-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 let files = 0;
 
-function opened(options: Partial<FileAuditLogOptions> = {}) {
+function openLog(options: Partial<FileAuditLogOptions> = {}) {
   files += 1;
   const path = options.path ?? join(folder, `${files}`, 'audit.jsonl');
   return { path, log: new FileAuditLog({ clock, ...options, path }) };
@@ -47,7 +47,7 @@ const idsIn = (path: string) =>
 
 describe('an audit file', () => {
   it('has one line for each record, in order, for its owner only', async () => {
-    const { path, log } = opened();
+    const { path, log } = openLog();
     const names = Array.from({ length: 200 }, (_, index) => `r${index}`);
     await Promise.all(names.map((name) => log.write(record(name))));
     await log.close();
@@ -56,11 +56,11 @@ describe('an audit file', () => {
   });
 
   it('goes on behind the records of an earlier process, also behind half of a line', async () => {
-    const { path, log } = opened();
+    const { path, log } = openLog();
     await log.write(record('one'));
     await log.close();
     writeFileSync(path, `${readFileSync(path, 'utf8')}{"id":"half`);
-    const { log: next } = opened({ path });
+    const { log: next } = openLog({ path });
     await next.write(record('two'));
     await next.close();
     const lines = readFileSync(path, 'utf8').split('\n');
@@ -69,7 +69,7 @@ describe('an audit file', () => {
   });
 
   it('is renamed at its size, and keeps every record', async () => {
-    const { path, log } = opened({ rotateBytes: 1000 });
+    const { path, log } = openLog({ rotateBytes: 1000 });
     const names = Array.from({ length: 50 }, (_, index) => `r${index}`);
     for (const name of names) await log.write(record(name));
     await log.close();
@@ -80,7 +80,7 @@ describe('an audit file', () => {
   });
 
   it('is opened again at SIGHUP, so that logrotate can rename it', async () => {
-    const { path, log } = opened({ reopenAtSighup: true });
+    const { path, log } = openLog({ reopenAtSighup: true });
     await log.write(record('one'));
     renameSync(path, `${path}.1`);
     await log.write(record('two'));
@@ -93,7 +93,7 @@ describe('an audit file', () => {
   });
 
   it('begins a new file when somebody has deleted it, and loses no later record', async () => {
-    const { path, log } = opened({ required: true });
+    const { path, log } = openLog({ required: true });
     await log.write(record('one'));
     rmSync(path);
     await log.write(record('two'));
@@ -103,7 +103,7 @@ describe('an audit file', () => {
   });
 
   it('bounds the records that wait, and says so', async () => {
-    const { path, log } = opened({ waitingBytes: 1000 });
+    const { path, log } = openLog({ waitingBytes: 1000 });
     const outcomes = await Promise.allSettled(
       Array.from({ length: 100 }, (_, index) => log.write(record(`r${index}`))),
     );
@@ -117,7 +117,7 @@ describe('an audit file', () => {
   });
 
   it('rejects what it cannot write, and goes on when it can', async () => {
-    const { path, log } = opened();
+    const { path, log } = openLog();
     writeFileSync(join(folder, `${files}`), 'a file in the place of the folder');
     await expect(log.write(record('one'))).rejects.toThrow();
     rmSync(join(folder, `${files}`));
@@ -131,14 +131,14 @@ describe('an audit file', () => {
 describe('the records of an audit file', () => {
   const everything = { limit: 100, isWanted: () => true };
   const idsOf = (page: AuditPage | undefined) => page?.records.map(({ id }) => id);
-  const written = async (ids: readonly string[], options: Partial<FileAuditLogOptions> = {}) => {
-    const { path, log } = opened(options);
+  const writeRecords = async (ids: readonly string[], options: Partial<FileAuditLogOptions> = {}) => {
+    const { path, log } = openLog(options);
     for (const id of ids) await log.write(record(id));
     return { path, log };
   };
 
   it('come from the last one on, page by page, also while others are written', async () => {
-    const { log } = await written(['1', '2', '3', '4', '5']);
+    const { log } = await writeRecords(['1', '2', '3', '4', '5']);
     const first = await log.read({ ...everything, limit: 2 });
     expect([idsOf(first), first?.unreadable]).toEqual([['5', '4'], 0]);
     await log.write(record('6'));
@@ -151,7 +151,7 @@ describe('the records of an audit file', () => {
   });
 
   it('come from renamed files too, also if the file of a page was renamed since', async () => {
-    const { log, path } = await written(['1', '2', '3', '4', '5', '6'], { rotateBytes: 450 });
+    const { log, path } = await writeRecords(['1', '2', '3', '4', '5', '6'], { rotateBytes: 450 });
     writeFileSync(`${path}.notes`, `${JSON.stringify(record('no record of this log'))}\n`);
     writeFileSync(`${path}.1.gz`, 'compressed');
     symlinkSync(`${path}.notes`, `${path}.9`);
@@ -166,21 +166,21 @@ describe('the records of an audit file', () => {
   });
 
   it('come from the file that a link at the path leads to', async () => {
-    const { log, path } = await written(['1', '2']);
+    const { log, path } = await writeRecords(['1', '2']);
     symlinkSync(path, `${path}-link`);
     expect(idsOf(await new FileAuditLog({ clock, path: `${path}-link` }).read(everything))).toEqual(['2', '1']);
     await log.close();
   });
 
   it('leave out half of a line at the end, and count lines that are no records', async () => {
-    const { log, path } = await written(['1', '2']);
+    const { log, path } = await writeRecords(['1', '2']);
     appendFileSync(path, '\n[1]\nno JSON\n{"time":"now"}\n{"id":"half');
     expect(await log.read(everything)).toMatchObject({ records: [{ id: '2' }, { id: '1' }], unreadable: 3 });
     await log.close();
   });
 
   it('cost a page no more than 1 MiB, also beside lines without an end', async () => {
-    const { log, path } = await written(['first']);
+    const { log, path } = await writeRecords(['first']);
     appendFileSync(path, `${'x'.repeat(200_000)}\n`.repeat(12));
     await log.write(record('last'));
     const pages: (AuditPage | undefined)[] = [];
@@ -199,7 +199,7 @@ describe('the records of an audit file', () => {
 
   it('have each of many once, whatever the size of a page', async () => {
     const ids = Array.from({ length: 2_000 }, (_, at) => `${at} ${'é'.repeat(at % 70)}`);
-    const { log } = opened();
+    const { log } = openLog();
     await Promise.all(ids.map((id) => log.write(record(id))));
     for (const limit of [7, 100, 1_999, 2_000]) {
       const found: string[] = [];
@@ -215,7 +215,7 @@ describe('the records of an audit file', () => {
   });
 
   it('are not found for a cursor of another file', async () => {
-    const { log, path } = await written(['1']);
+    const { log, path } = await writeRecords(['1']);
     for (const cursor of ['', 'x', '1 2', `${statSync(path).ino}`, `${statSync(path).ino} -1`]) {
       expect(await log.read({ ...everything, cursor })).toBeUndefined();
     }

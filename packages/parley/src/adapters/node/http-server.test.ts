@@ -38,11 +38,11 @@ const text = (body: string, status = 200): ExchangeResponse => ({
   headers: { 'content-type': 'text/plain' },
   body,
 });
-const decoded = async (request: ExchangeRequest, limit = 1_000_000) =>
+const decodeBody = async (request: ExchangeRequest, limit = 1_000_000) =>
   new TextDecoder().decode(await request.body(limit));
 
 /** A binding that refuses a body as too large. */
-const limited =
+const limitBody =
   (limit: number): Exchange =>
   async (request) => {
     try {
@@ -74,7 +74,7 @@ describe('requests', () => {
         local,
         header,
         none: request.header('x-none'),
-        body: await decoded(request),
+        body: await decodeBody(request),
       };
       return jsonAnswer({ status: 200, value });
     });
@@ -110,7 +110,7 @@ describe('requests', () => {
   });
 
   it('that bring a body in many pieces bring it whole', async () => {
-    const { port } = await serve(async (request) => text(`<${await decoded(request)}>`));
+    const { port } = await serve(async (request) => text(`<${await decodeBody(request)}>`));
     const connection = await open(port, 'POST / HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n');
     for (const piece of ['he', 'll', 'o']) {
       connection.socket.write(`${piece.length.toString(16)}\r\n${piece}\r\n`);
@@ -121,7 +121,7 @@ describe('requests', () => {
   });
 
   it('give their body to everybody who asks', async () => {
-    const { url } = await serve(async (request) => text((await decoded(request)) + (await decoded(request))));
+    const { url } = await serve(async (request) => text((await decodeBody(request)) + (await decodeBody(request))));
     expect(await (await fetch(url, { method: 'POST', body: 'ab' })).text()).toBe('abab');
     expect(await (await fetch(url)).text()).toBe('');
   });
@@ -130,7 +130,7 @@ describe('requests', () => {
     const first = latch();
     const { port } = await serve(async (request) => {
       if (request.path === '/1') await first.opened;
-      return text(`<${request.path} ${await decoded(request)}>`);
+      return text(`<${request.path} ${await decodeBody(request)}>`);
     });
     const connection = await open(port, post('/1', 'a') + post('/2', 'bb') + get('/3'));
     await turn();
@@ -143,7 +143,7 @@ describe('requests', () => {
 
 describe('bodies over the limit', () => {
   it('are refused unread by their announced length, and the peer gets to see why', async () => {
-    const { port } = await serve(limited(1000));
+    const { port } = await serve(limitBody(1000));
     const connection = await open(port, post('/', '', { 'content-length': '100000000' }));
     const answer = await connection.until(/larger than/);
     expect(answer).toMatch(/^HTTP\/1\.1 413 Payload Too Large\r\n/);
@@ -154,7 +154,7 @@ describe('bodies over the limit', () => {
   });
 
   it('are refused when their pieces pass it', async () => {
-    const { port } = await serve(limited(1000));
+    const { port } = await serve(limitBody(1000));
     const connection = await open(port, 'POST / HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n');
     const piece = `200\r\n${'x'.repeat(0x200)}\r\n`;
     connection.socket.write(piece + piece);
@@ -164,14 +164,14 @@ describe('bodies over the limit', () => {
   });
 
   it('are refused for clients that write all before they read', async () => {
-    const { url } = await serve(limited(1000));
+    const { url } = await serve(limitBody(1000));
     const response = await fetch(url, { method: 'POST', body: new Uint8Array(8_000_000) });
     expect(response.status).toBe(413);
     expect(await response.json()).toMatchObject({ error: { code: 413 } });
   });
 
   it('are not asked for when the peer offers to wait', async () => {
-    const { port } = await serve(limited(1000));
+    const { port } = await serve(limitBody(1000));
     const refused = await open(port, post('/', '', { 'content-length': '5000', expect: '100-continue' }));
     expect(await refused.until(/larger than/)).not.toContain('100 Continue');
     const taken = await open(port, post('/', '', { 'content-length': '5', expect: '100-continue' }));
@@ -305,7 +305,7 @@ describe('a peer that goes away', () => {
     const { port, url } = await serve(async (request) => {
       if (request.method === 'GET') return text('fine');
       try {
-        return text(await decoded(request));
+        return text(await decodeBody(request));
       } catch (error) {
         code = error instanceof A2AError ? error.code : String(error);
         failed.open();

@@ -12,7 +12,7 @@ afterEach(() => {
 const SIZE = 20_000_000;
 
 /** A request with a body of that many bytes that is announced, and the socket that sends it. */
-async function arriving(): Promise<{ readonly incoming: IncomingMessage; readonly socket: Socket }> {
+async function openRequest(): Promise<{ readonly incoming: IncomingMessage; readonly socket: Socket }> {
   const server = createServer();
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => {});
@@ -27,7 +27,7 @@ async function arriving(): Promise<{ readonly incoming: IncomingMessage; readonl
 }
 
 it('gives all bytes in order, and frees each chunk when the next one is asked for', async () => {
-  const { incoming, socket } = await arriving();
+  const { incoming, socket } = await openRequest();
   const sent = Buffer.from(Uint8Array.from({ length: SIZE }, (_, at) => at % 251));
   socket.write(sent);
   let size = 0;
@@ -42,7 +42,7 @@ it('gives all bytes in order, and frees each chunk when the next one is asked fo
 });
 
 it('lets the peer wait while its reader does', async () => {
-  const { incoming, socket } = await arriving();
+  const { incoming, socket } = await openRequest();
   const chunks = requestChunks(incoming);
   const isFlushed = socket.write(Buffer.alloc(SIZE));
   await chunks.next();
@@ -56,7 +56,7 @@ it('lets the peer wait while its reader does', async () => {
 });
 
 it('leaves memory that another listener has', async () => {
-  const { incoming, socket } = await arriving();
+  const { incoming, socket } = await openRequest();
   const tapped: Buffer[] = [];
   incoming.on('data', (chunk: Buffer) => tapped.push(chunk)).pause();
   socket.write(Buffer.alloc(SIZE, 'x'));
@@ -67,14 +67,14 @@ it('leaves memory that another listener has', async () => {
 });
 
 it('fails if the peer leaves early, before or while it is read', async () => {
-  const { incoming, socket } = await arriving();
+  const { incoming, socket } = await openRequest();
   const chunks = requestChunks(incoming);
   socket.write('some');
   expect((await chunks.next()).value?.length).toBe(4);
   socket.destroy();
   await expect(chunks.next()).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
 
-  const gone = await arriving();
+  const gone = await openRequest();
   const closed = new Promise((resolve) => gone.incoming.on('error', () => {}).on('close', resolve));
   gone.socket.destroy();
   await closed;

@@ -47,7 +47,7 @@ class Source implements AsyncIterable<string>, AsyncIterator<string> {
 }
 
 function stream(body: AsyncIterable<string>, headers = '') {
-  return served(async () => ({ status: 200, headers: { 'x-kind': 'stream' }, body }), get('/', headers));
+  return serveExchange(async () => ({ status: 200, headers: { 'x-kind': 'stream' }, body }), get('/', headers));
 }
 
 /** A clock whose time stands still, in the event loop as it is. */
@@ -58,7 +58,7 @@ class LoopClock extends ManualClock {
 }
 
 /** A server with a clock, and a connection to it that has sent these requests. */
-async function served(exchange: Exchange, requests: string) {
+async function serveExchange(exchange: Exchange, requests: string) {
   const clock = new LoopClock();
   const server = new HttpServer({ exchange, clock, logger: silentLogger, stallMs: 30_000 });
   const { port } = await server.listen({ host: '127.0.0.1', port: 0 });
@@ -92,7 +92,7 @@ it('events of one turn of the event loop are one chunk, with the head and the en
     const options = { items: events(1, 2, 3), frames, clock: new ManualClock(), heartbeatMs: 15_000, afterPromises };
     return { status: 200, headers: { 'x-kind': 'stream' }, body: await SseStream.open(options) };
   };
-  const { connection } = await served(exchange, get('/'));
+  const { connection } = await serveExchange(exchange, get('/'));
   const chunks: string[] = [];
   connection.socket.on('data', (chunk) => chunks.push(String(chunk)));
   await connection.until(/0\r\n\r\n$/);
@@ -149,7 +149,7 @@ it('a peer that takes nothing is dropped after a while, one that takes something
       }
     })(),
   );
-  const stalled = async () => {
+  const waitForStall = async () => {
     let before = -1;
     for (let quiet = 0; quiet < 50; quiet = pulled === before ? quiet + 1 : 0) {
       before = pulled;
@@ -157,13 +157,13 @@ it('a peer that takes nothing is dropped after a while, one that takes something
     }
   };
   connection.socket.pause();
-  await stalled();
+  await waitForStall();
   await clock.advance(29_000);
   connection.socket.resume();
   const before = pulled;
   while (pulled < before + 100) await turn();
   connection.socket.pause();
-  await stalled();
+  await waitForStall();
   await clock.advance(29_000);
   expect(returned).toBe(false);
   await clock.advance(2_000);
@@ -191,7 +191,7 @@ it.each(Object.entries(LONG))('a peer that reads is not dropped while %s waits b
     headers: {},
     ...(path === '/first' ? { body: first } : long(() => pulled++)),
   });
-  const { clock, connection } = await served(exchange, get('/first') + get('/second', 'connection: close\r\n'));
+  const { clock, connection } = await serveExchange(exchange, get('/first') + get('/second', 'connection: close\r\n'));
   while (pulled === 0) await turn();
   first.give('one\n');
   await connection.until(/one/);

@@ -140,16 +140,16 @@ describe('calls to a base server', () => {
       agent: { agent: { execute: (_context, events) => events.complete('all done') } as AgentExecutor },
       live: true,
     });
-    const shown = ({ history = [] }: { id?: string; history?: { parts: { text: string }[] }[] }) =>
+    const historyTexts = ({ history = [] }: { id?: string; history?: { parts: { text: string }[] }[] }) =>
       history.map(({ parts }) => parts[0]?.text);
     const { json } = await rpc('/communicate', 'message/send', { message: message('hi') });
     const task = json.result as { id: string };
-    expect(shown(task)).toEqual(['hi', 'all done']);
-    const got = async (params: object) =>
-      shown((await rpc('/delegate', 'tasks/get', { id: task.id, ...params })).json.result as object);
-    expect(await got({})).toEqual(['hi', 'all done']);
-    expect(await got({ historyLength: 1 })).toEqual(['all done']);
-    expect(await got({ historyLength: 0 })).toEqual([]);
+    expect(historyTexts(task)).toEqual(['hi', 'all done']);
+    const getTexts = async (params: object) =>
+      historyTexts((await rpc('/delegate', 'tasks/get', { id: task.id, ...params })).json.result as object);
+    expect(await getTexts({})).toEqual(['hi', 'all done']);
+    expect(await getTexts({ historyLength: 1 })).toEqual(['all done']);
+    expect(await getTexts({ historyLength: 0 })).toEqual([]);
   });
 
   it('may stream', async () => {
@@ -259,7 +259,7 @@ describe('calls to a base server', () => {
 });
 
 describe('the headers of a base server', () => {
-  const checked = ({ headers }: ExchangeResponse) =>
+  const checkHeaders = ({ headers }: ExchangeResponse) =>
     expect(headers).toMatchObject({
       'x-a2a-protocol': '1.0',
       'x-powered-by': 'BaseA2AServer/2.0',
@@ -271,9 +271,9 @@ describe('the headers of a base server', () => {
 
   it.each(ENDPOINT_PATHS)('are on every answer of %s, refusals included', async (url) => {
     const { send } = world();
-    for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS']) checked(await send({ method, url }));
+    for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS']) checkHeaders(await send({ method, url }));
     const preflight = { origin: 'https://page.example', 'access-control-request-method': 'POST' };
-    checked(await send({ method: 'OPTIONS', url, headers: preflight }));
+    checkHeaders(await send({ method: 'OPTIONS', url, headers: preflight }));
   });
 
   it('are not on the answers of anything else', async () => {

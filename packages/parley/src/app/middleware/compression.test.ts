@@ -22,7 +22,7 @@ function ask(
   return exchange(new MemoryRequest({ method, ...(accept !== '' && { headers: { 'accept-encoding': accept } }) }));
 }
 
-const decoded = ({ headers, body }: ExchangeResponse) =>
+const decodeBody = ({ headers, body }: ExchangeResponse) =>
   String(
     headers['content-encoding'] === 'br' ? brotliDecompressSync(body as Uint8Array) : gunzipSync(body as Uint8Array),
   );
@@ -36,7 +36,7 @@ describe('a long answer', () => {
   ])('goes out in the form preferred: %s', async (accept, encoding) => {
     const answer = await ask({}, { accept });
     expect(answer.headers).toEqual({ ...JSON_TYPE, vary: 'Accept-Encoding', 'content-encoding': encoding });
-    expect(decoded(answer)).toBe(LONG);
+    expect(decodeBody(answer)).toBe(LONG);
     expect((answer.body as Uint8Array).length).toBeLessThan(LONG.length / 10);
   });
 
@@ -52,7 +52,7 @@ describe('a long answer', () => {
   );
 
   it('in bytes is compressed as well, and errors are', async () => {
-    expect(decoded(await ask({ body: new TextEncoder().encode(LONG), status: 500 }))).toBe(LONG);
+    expect(decodeBody(await ask({ body: new TextEncoder().encode(LONG), status: 500 }))).toBe(LONG);
   });
 
   it('keeps a weak tag, weakens a strong one, and no longer offers parts of itself', async () => {
@@ -120,8 +120,10 @@ describe('hosts of the web', () => {
     const compressor = webCompressor();
     expect(compressor.encodings).toContain('gzip');
     for (const encoding of compressor.encodings) {
-      expect(decoded(await ask({}, { compressor, accept: encoding }))).toBe(LONG);
-      expect(decoded(await ask({ body: new TextEncoder().encode(LONG) }, { compressor, accept: encoding }))).toBe(LONG);
+      expect(decodeBody(await ask({}, { compressor, accept: encoding }))).toBe(LONG);
+      expect(decodeBody(await ask({ body: new TextEncoder().encode(LONG) }, { compressor, accept: encoding }))).toBe(
+        LONG,
+      );
     }
   });
 

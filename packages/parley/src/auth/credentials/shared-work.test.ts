@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { SharedWork } from './shared-work.js';
 
 /** Work that the test ends, with its signals. */
-function shared() {
+function createSharedWork() {
   const runs: { readonly signal: AbortSignal; readonly end: (result: string) => void }[] = [];
   const work = new SharedWork<string>((signal) => {
     const { promise, resolve } = Promise.withResolvers<string>();
@@ -14,7 +14,7 @@ function shared() {
 
 describe('shared work', () => {
   it('runs once for all callers who wait for it', async () => {
-    const { work, runs } = shared();
+    const { work, runs } = createSharedWork();
     const results = [work.join(undefined), work.join(undefined)];
     expect(work.isRunning).toBe(true);
     runs[0]?.end('done');
@@ -25,7 +25,7 @@ describe('shared work', () => {
   });
 
   it('goes on when one of two callers leaves, and is aborted when the last one leaves', async () => {
-    const { work, runs } = shared();
+    const { work, runs } = createSharedWork();
     const [first, second] = [new AbortController(), new AbortController()];
     const waits = [work.join(first.signal), work.join(second.signal)];
     first.abort(new Error('first has left'));
@@ -37,7 +37,7 @@ describe('shared work', () => {
   });
 
   it('begins anew after all have left, and its end does not end the new one', async () => {
-    const { work, runs } = shared();
+    const { work, runs } = createSharedWork();
     const leaver = new AbortController();
     const left = work.join(leaver.signal);
     leaver.abort();
@@ -53,7 +53,7 @@ describe('shared work', () => {
   });
 
   it('is not begun for a caller who has left before', async () => {
-    const { work, runs } = shared();
+    const { work, runs } = createSharedWork();
     await expect(work.join(AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
     expect(runs).toHaveLength(0);
   });

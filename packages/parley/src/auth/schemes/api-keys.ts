@@ -148,12 +148,12 @@ export class ApiKeys implements Authenticator {
     if (problems.length > 0) throw new OptionsError(this.#title, problems);
     const source = { issuer: this.#setup.issuer ?? 'apikey', schemeName: this.#schemeName };
     const hashed = keys.map(hashedKey);
-    const made = (all: readonly HashedKey[]) => {
+    const createTable = (all: readonly HashedKey[]) => {
       const shared = sharedKeyProblems(all);
       if (shared.length > 0) throw new OptionsError(this.#title, shared);
       return new KeyTable(all, source, previous);
     };
-    return hashed.every(isHashed) ? made(hashed) : Promise.all(hashed).then(made);
+    return hashed.every(isHashed) ? createTable(hashed) : Promise.all(hashed).then(createTable);
   }
 }
 

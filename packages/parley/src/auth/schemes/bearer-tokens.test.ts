@@ -6,7 +6,7 @@ const tokens = new BearerTokens([
   { token: 'first-token', subject: 'ada', name: 'Ada' },
   { sha256: createHash('sha256').update('second-token').digest('hex').toUpperCase(), subject: 'bob' },
 ]);
-const presented = (header: string | undefined) =>
+const presentHeader = (header: string | undefined) =>
   tokens.authenticate({ query: '', header: (name) => (name === 'authorization' ? header : undefined) });
 
 it.each([
@@ -14,11 +14,11 @@ it.each([
   ['bearer   first-token ', { id: 'bearer|ada', name: 'Ada', schemes: ['bearer'] }],
   ['BEARER second-token', { id: 'bearer|bob', schemes: ['bearer'] }],
 ])('%s is known', async (header, user) => {
-  expect(await presented(header)).toMatchObject({ kind: 'user', user });
+  expect(await presentHeader(header)).toMatchObject({ kind: 'user', user });
 });
 
 it('a request without a token is anonymous', async () => {
-  expect(await presented(undefined)).toEqual({ kind: 'anonymous' });
+  expect(await presentHeader(undefined)).toEqual({ kind: 'anonymous' });
 });
 
 it.each([
@@ -33,7 +33,7 @@ it.each([
   'Bearer first-token, Bearer second-token',
   `Bearer ${createHash('sha256').update('second-token').digest('hex')}`,
 ])('%s is refused', async (header) => {
-  expect(await presented(header)).toMatchObject({ kind: 'refused' });
+  expect(await presentHeader(header)).toMatchObject({ kind: 'refused' });
 });
 
 it('says in the card how to authenticate', () => {
@@ -52,6 +52,6 @@ it('refuses what can be no token or hash, by its subject', () => {
 });
 
 it('keeps no token', async () => {
-  await presented('Bearer first-token');
+  await presentHeader('Bearer first-token');
   expect(JSON.stringify(tokens)).not.toContain('first-token');
 });

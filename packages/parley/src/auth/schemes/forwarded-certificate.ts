@@ -108,11 +108,11 @@ function readEnvoy(text: string): ClientCertificate {
     const mark = pair.indexOf('=');
     return [pair.slice(0, mark).toLowerCase(), withoutQuotes(pair.slice(mark + 1))] as const;
   });
-  const named = (name: string) => pairs.flatMap(([one, value]) => (one === name && value !== '' ? [value] : []));
-  if (['hash', 'subject', 'uri'].some((name) => named(name).length > 1)) return MALFORMED;
-  const hash = named('hash')[0]?.toLowerCase();
-  const subject = readSubject(named('subject')[0] ?? '');
-  const certificate = { subject, dnsNames: named('dns'), uris: named('uri'), emails: [] };
+  const valuesOf = (name: string) => pairs.flatMap(([one, value]) => (one === name && value !== '' ? [value] : []));
+  if (['hash', 'subject', 'uri'].some((name) => valuesOf(name).length > 1)) return MALFORMED;
+  const hash = valuesOf('hash')[0]?.toLowerCase();
+  const subject = readSubject(valuesOf('subject')[0] ?? '');
+  const certificate = { subject, dnsNames: valuesOf('dns'), uris: valuesOf('uri'), emails: [] };
   if (hash === undefined || !/^[0-9a-f]{64}$/.test(hash)) return MALFORMED;
   return { ...certificate, fingerprint: hash };
 }

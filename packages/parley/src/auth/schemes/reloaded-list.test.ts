@@ -4,18 +4,18 @@ import { ApiKeys, BasicUsers, BearerTokens, ClientCertificates } from '../../exp
 const SCHEMES = { ApiKeys, BasicUsers, BearerTokens, ClientCertificates } as const;
 
 describe.each(Object.keys(SCHEMES) as (keyof typeof SCHEMES)[])('%s', (name) => {
-  const made = (credentials: unknown) => new SCHEMES[name](credentials as []);
+  const createScheme = (credentials: unknown) => new SCHEMES[name](credentials as []);
 
   it.each([undefined, null, {}, 'a-key', { keys: [] }])('given %j asks for a list', (credentials) => {
-    expect(() => made(credentials)).toThrow(`${name}: needs a list of credentials`);
+    expect(() => createScheme(credentials)).toThrow(`${name}: needs a list of credentials`);
   });
 
   it.each([[['a-key']], [[undefined]]])('given %j names the entry', (credentials) => {
-    expect(() => made(credentials)).toThrow(`${name}: [0] must be an object`);
+    expect(() => createScheme(credentials)).toThrow(`${name}: [0] must be an object`);
   });
 
   it('asks for a list when they are replaced', async () => {
-    const replaced = async () => made([]).replace({} as []);
-    await expect(replaced()).rejects.toThrow(`${name}: needs a list of credentials`);
+    const replaceList = async () => createScheme([]).replace({} as []);
+    await expect(replaceList()).rejects.toThrow(`${name}: needs a list of credentials`);
   });
 });

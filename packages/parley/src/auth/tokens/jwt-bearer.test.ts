@@ -63,7 +63,7 @@ function world(options: Partial<JwtBearerOptions> = {}) {
     },
   );
   const seconds = () => Math.floor(clock.now() / 1000);
-  const signed = (
+  const signToken = (
     claims: Record<string, unknown> = {},
     header: Partial<JWTHeaderParameters> = {},
     key: Parameters<SignJWT['sign']>[0] = rsa.privateKey,
@@ -73,17 +73,17 @@ function world(options: Partial<JwtBearerOptions> = {}) {
       .sign(key);
   const present = async (header: string | undefined): Promise<Authentication> =>
     jwt.authenticate({ query: '', header: (name) => (name === 'authorization' ? header : undefined) });
-  const presented = (token: string) => present(`Bearer ${token}`);
-  return { clock, requests, warnings, site, jwt, seconds, signed, present, presented };
+  const presentToken = (token: string) => present(`Bearer ${token}`);
+  return { clock, requests, warnings, site, jwt, seconds, signToken, present, presentToken };
 }
 
 describe('a valid token', () => {
   it('names the user by issuer and subject, with scopes and expiry', async () => {
-    const { signed, presented, seconds } = world({ clockToleranceSeconds: 0 });
+    const { signToken, presentToken, seconds } = world({ clockToleranceSeconds: 0 });
     expect(() => world({ clockToleranceSeconds: 600 })).not.toThrow();
     const exp = seconds() + 60;
-    const token = await signed({ exp, scope: 'read  write', name: 'Ada' });
-    expect(await presented(token)).toEqual({
+    const token = await signToken({ exp, scope: 'read  write', name: 'Ada' });
+    expect(await presentToken(token)).toEqual({
       kind: 'user',
       revoked: expect.any(AbortSignal),
       askAgainAt: expect.any(Number),
@@ -105,9 +105,9 @@ describe('a valid token', () => {
       tenants: 'https://claims.example/tenant',
       metadata: ['email', 'toString'],
     };
-    const { signed, presented } = world({ claims });
+    const { signToken, presentToken } = world({ claims });
     const said = { oid: 'o-1', realm_access: { roles: ['admin', 7] }, 'https://claims.example/tenant': 'acme' };
-    expect(await presented(await signed({ ...said, scp: ['a', 'b'], email: 'ada@example.com' }))).toMatchObject({
+    expect(await presentToken(await signToken({ ...said, scp: ['a', 'b'], email: 'ada@example.com' }))).toMatchObject({
       user: {
         id: 'https://id.example|o-1',
         scopes: ['a', 'b'],
@@ -117,36 +117,36 @@ describe('a valid token', () => {
       },
     });
     // A token without the claim grants no tenant, not all of them.
-    expect(await presented(await signed({ oid: 'o-2' }))).toMatchObject({ user: { tenants: [], metadata: {} } });
+    expect(await presentToken(await signToken({ oid: 'o-2' }))).toMatchObject({ user: { tenants: [], metadata: {} } });
   });
 
   it.each(['a|b', 'a%7cb'])('a subject %s cannot be that of another issuer', async (sub) => {
-    const { signed, presented } = world();
-    const found = await presented(await signed({ sub }));
+    const { signToken, presentToken } = world();
+    const found = await presentToken(await signToken({ sub }));
     expect(found).toMatchObject({ kind: 'user' });
     expect(found.kind === 'user' && found.user.id.split('|')).toHaveLength(2);
   });
 
   it('is checked once for concurrent calls, and one read serves all first tokens', async () => {
-    const { signed, presented, requests } = world();
-    const tokens = await Promise.all(Array.from({ length: 8 }, (_, at) => signed({ jti: String(at) })));
-    const found = await Promise.all([...tokens, ...tokens].map(presented));
+    const { signToken, presentToken, requests } = world();
+    const tokens = await Promise.all(Array.from({ length: 8 }, (_, at) => signToken({ jti: String(at) })));
+    const found = await Promise.all([...tokens, ...tokens].map(presentToken));
     expect(found.every(({ kind }) => kind === 'user')).toBe(true);
     expect(requests).toEqual([JWKS]);
   });
 
   it('is known again at once, without a promise', async () => {
-    const { jwt, signed, presented } = world();
-    const token = await signed();
-    const first = await presented(token);
+    const { jwt, signToken, presentToken } = world();
+    const token = await signToken();
+    const first = await presentToken(token);
     expect(jwt.authenticate({ query: '', header: () => `Bearer ${token}` })).toEqual(first);
   });
 
   it('without a key id is checked with the keys that fit', async () => {
     const all = { keys: [await jwk(other, 'k0', 'RS256'), await jwk(ec, 'e1', 'ES256'), ...keys.keys] };
-    const { presented, seconds } = world({ keys: all });
+    const { presentToken, seconds } = world({ keys: all });
     const bare = new SignJWT({ iss: ISSUER, aud: 'agent', sub: 'ada', exp: seconds() + 60 });
-    expect(await presented(await bare.setProtectedHeader({ alg: 'RS256' }).sign(rsa.privateKey))).toMatchObject({
+    expect(await presentToken(await bare.setProtectedHeader({ alg: 'RS256' }).sign(rsa.privateKey))).toMatchObject({
       kind: 'user',
     });
   });
@@ -170,33 +170,36 @@ describe('a token is refused', () => {
 
   type World = ReturnType<typeof world>;
   const forged: Record<string, (at: World) => Promise<string> | string> = {
-    expired: ({ signed, seconds }) => signed({ exp: seconds() - 6 }),
-    'not valid yet': ({ signed, seconds }) => signed({ nbf: seconds() + 6 }),
-    'without expiry': ({ signed }) => signed({ exp: undefined }),
-    'with an expiry that is no number': ({ signed }) => signed({ exp: '9999999999' }),
-    'for another audience': ({ signed }) => signed({ aud: ['other', 'agents'] }),
-    'without audience': ({ signed }) => signed({ aud: undefined }),
-    'of another issuer': ({ signed }) => signed({ iss: `${ISSUER}/` }),
-    'without issuer': ({ signed }) => signed({ iss: undefined }),
-    'without subject': ({ signed }) => signed({ sub: undefined }),
-    'without subject, and with a client that is no text': ({ signed }) => signed({ sub: undefined, client_id: 7 }),
-    'with a subject that is no text': ({ signed }) => signed({ sub: 7 }),
-    'with an empty subject': ({ signed }) => signed({ sub: '' }),
-    'bound to a key of its owner': ({ signed }) => signed({ cnf: { jkt: 'x' } }),
-    'bound to a certificate that the client did not send': ({ signed }) => signed({ cnf: { 'x5t#S256': THUMBPRINT } }),
-    'bound to a certificate and a key': ({ signed }) => signed({ cnf: { 'x5t#S256': THUMBPRINT, jkt: 'x' } }),
-    'bound to a thumbprint that is none': ({ signed }) => signed({ cnf: { 'x5t#S256': 'abc' } }),
-    'bound to what is no object': ({ signed }) => signed({ cnf: 'x' }),
-    'of another key': ({ signed }) => signed({}, {}, other.privateKey),
-    'of another type': ({ signed }) => signed({}, { typ: 'dpop+jwt' }),
-    'of a type that is a list': ({ signed }) => signed({}, { typ: ['JWT'] as never }),
-    'that is nested': ({ signed }) => signed({}, { cty: 'JWT' }),
-    'that is nested, by its full media type': ({ signed }) => signed({}, { cty: 'application/JWT' }),
-    'with padding': async ({ signed }) => `${await signed()}==`,
-    'with a critical header': ({ signed }) => signed({}, { crit: ['b64'], b64: true }),
-    'signed with an elliptic key under the id of another': ({ signed }) => signed({}, { alg: 'ES256' }, ec.privateKey),
-    'with the key of the attacker in its header': async ({ signed }) =>
-      signed(
+    expired: ({ signToken, seconds }) => signToken({ exp: seconds() - 6 }),
+    'not valid yet': ({ signToken, seconds }) => signToken({ nbf: seconds() + 6 }),
+    'without expiry': ({ signToken }) => signToken({ exp: undefined }),
+    'with an expiry that is no number': ({ signToken }) => signToken({ exp: '9999999999' }),
+    'for another audience': ({ signToken }) => signToken({ aud: ['other', 'agents'] }),
+    'without audience': ({ signToken }) => signToken({ aud: undefined }),
+    'of another issuer': ({ signToken }) => signToken({ iss: `${ISSUER}/` }),
+    'without issuer': ({ signToken }) => signToken({ iss: undefined }),
+    'without subject': ({ signToken }) => signToken({ sub: undefined }),
+    'without subject, and with a client that is no text': ({ signToken }) =>
+      signToken({ sub: undefined, client_id: 7 }),
+    'with a subject that is no text': ({ signToken }) => signToken({ sub: 7 }),
+    'with an empty subject': ({ signToken }) => signToken({ sub: '' }),
+    'bound to a key of its owner': ({ signToken }) => signToken({ cnf: { jkt: 'x' } }),
+    'bound to a certificate that the client did not send': ({ signToken }) =>
+      signToken({ cnf: { 'x5t#S256': THUMBPRINT } }),
+    'bound to a certificate and a key': ({ signToken }) => signToken({ cnf: { 'x5t#S256': THUMBPRINT, jkt: 'x' } }),
+    'bound to a thumbprint that is none': ({ signToken }) => signToken({ cnf: { 'x5t#S256': 'abc' } }),
+    'bound to what is no object': ({ signToken }) => signToken({ cnf: 'x' }),
+    'of another key': ({ signToken }) => signToken({}, {}, other.privateKey),
+    'of another type': ({ signToken }) => signToken({}, { typ: 'dpop+jwt' }),
+    'of a type that is a list': ({ signToken }) => signToken({}, { typ: ['JWT'] as never }),
+    'that is nested': ({ signToken }) => signToken({}, { cty: 'JWT' }),
+    'that is nested, by its full media type': ({ signToken }) => signToken({}, { cty: 'application/JWT' }),
+    'with padding': async ({ signToken }) => `${await signToken()}==`,
+    'with a critical header': ({ signToken }) => signToken({}, { crit: ['b64'], b64: true }),
+    'signed with an elliptic key under the id of another': ({ signToken }) =>
+      signToken({}, { alg: 'ES256' }, ec.privateKey),
+    'with the key of the attacker in its header': async ({ signToken }) =>
+      signToken(
         {},
         {
           kid: 'evil',
@@ -206,18 +209,18 @@ describe('a token is refused', () => {
         },
         other.privateKey,
       ),
-    'with a path as key id': ({ signed }) => signed({}, { kid: '../../dev/null' }, other.privateKey),
-    'with a query as key id': ({ signed }) => signed({}, { kid: "' OR 1=1 --" }, other.privateKey),
+    'with a path as key id': ({ signToken }) => signToken({}, { kid: '../../dev/null' }, other.privateKey),
+    'with a query as key id': ({ signToken }) => signToken({}, { kid: "' OR 1=1 --" }, other.privateKey),
     'with alg none': ({ seconds }) =>
       new UnsecuredJWT({ iss: ISSUER, aud: 'agent', sub: 'ada', exp: seconds() + 60 }).encode(),
-    'with the public key as secret of an HMAC': async ({ signed }) =>
-      signed({}, { alg: 'HS256' }, new TextEncoder().encode(await exportSPKI(rsa.publicKey))),
-    'with the JWK as secret of an HMAC': ({ signed }) =>
-      signed({}, { alg: 'HS256' }, new TextEncoder().encode(JSON.stringify(keys.keys[0]))),
-    truncated: async ({ signed }) => (await signed()).slice(0, -3),
-    'without signature': async ({ signed }) => (await signed()).replace(/[^.]+$/, ''),
-    'with a changed payload': async ({ signed }) => {
-      const [header, , signature] = (await signed()).split('.');
+    'with the public key as secret of an HMAC': async ({ signToken }) =>
+      signToken({}, { alg: 'HS256' }, new TextEncoder().encode(await exportSPKI(rsa.publicKey))),
+    'with the JWK as secret of an HMAC': ({ signToken }) =>
+      signToken({}, { alg: 'HS256' }, new TextEncoder().encode(JSON.stringify(keys.keys[0]))),
+    truncated: async ({ signToken }) => (await signToken()).slice(0, -3),
+    'without signature': async ({ signToken }) => (await signToken()).replace(/[^.]+$/, ''),
+    'with a changed payload': async ({ signToken }) => {
+      const [header, , signature] = (await signToken()).split('.');
       return [header, btoa(JSON.stringify({ iss: ISSUER, aud: 'agent', sub: 'eve', exp: 1e10 })), signature].join('.');
     },
     encrypted: async () =>
@@ -231,7 +234,7 @@ describe('a token is refused', () => {
   it.each(Object.keys(forged))('%s', async (name) => {
     const at = world();
     const token = await forged[name]?.(at);
-    const found = await at.presented(token ?? '');
+    const found = await at.presentToken(token ?? '');
     expect(found).toMatchObject({ kind: 'refused', challenges: ['Bearer error="invalid_token"'] });
     // The reason is for the log. It holds no part of the token.
     for (const part of (token ?? '').split('.')) {
@@ -241,22 +244,22 @@ describe('a token is refused', () => {
   });
 
   it('unread if it is too long', async () => {
-    const { signed, presented, requests } = world({ maxTokenBytes: 600 });
-    const token = await signed({ pad: 'x'.repeat(600) });
-    expect(await presented(token)).toMatchObject({ reason: 'the token is too long' });
+    const { signToken, presentToken, requests } = world({ maxTokenBytes: 600 });
+    const token = await signToken({ pad: 'x'.repeat(600) });
+    expect(await presentToken(token)).toMatchObject({ reason: 'the token is too long' });
     expect(requests).toEqual([]);
   });
 
   it('without a request if no key could make it valid', async () => {
     const at = world();
     for (const name of ['with alg none', 'of another issuer', 'that is nested', 'encrypted', 'that is no JWT'])
-      await at.presented((await forged[name]?.(at)) ?? '');
+      await at.presentToken((await forged[name]?.(at)) ?? '');
     expect(at.requests).toEqual([]);
   });
 
   it('with 403 if it lacks a scope, and all needed scopes are named', async () => {
-    const { signed, presented } = world({ requiredScopes: ['read', 'write'] });
-    expect(await presented(await signed({ scope: 'read' }))).toEqual({
+    const { signToken, presentToken } = world({ requiredScopes: ['read', 'write'] });
+    expect(await presentToken(await signToken({ scope: 'read' }))).toEqual({
       kind: 'refused',
       reason: 'the token lacks the scope write',
       missingScopes: ['write'],
@@ -266,28 +269,28 @@ describe('a token is refused', () => {
 
   it('if it is revoked; a check that fails leads to 503', async () => {
     const revoked = new Set<unknown>();
-    const { jwt, signed, presented } = world({
+    const { jwt, signToken, presentToken } = world({
       isRevoked: ({ jti }) => {
         if (jti === 'broken') throw new Error('no list');
         return revoked.has(jti);
       },
     });
-    const token = await signed({ jti: 'a' });
-    expect(await presented(token)).toMatchObject({ kind: 'user' });
+    const token = await signToken({ jti: 'a' });
+    expect(await presentToken(token)).toMatchObject({ kind: 'user' });
     revoked.add('a');
     jwt.revoke('https://id.example|ada');
-    expect(await presented(token)).toMatchObject({ reason: 'revoked' });
-    await expect(presented(await signed({ jti: 'broken' }))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect(await presentToken(token)).toMatchObject({ reason: 'revoked' });
+    await expect(presentToken(await signToken({ jti: 'broken' }))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   });
 });
 
 describe('a revocation', () => {
   it('aborts the signal of the user, and of no other', async () => {
-    const { jwt, signed, presented } = world();
-    const [ada, bob] = [await presented(await signed()), await presented(await signed({ sub: 'bob' }))];
+    const { jwt, signToken, presentToken } = world();
+    const [ada, bob] = [await presentToken(await signToken()), await presentToken(await signToken({ sub: 'bob' }))];
     jwt.revoke('https://id.example|ada');
     expect([ada, bob].map((one) => one.kind === 'user' && one.revoked?.aborted)).toEqual([true, false]);
-    const again = await presented(await signed());
+    const again = await presentToken(await signToken());
     expect(again.kind === 'user' && again.revoked?.aborted).toBe(false);
     jwt.revoke();
     expect([again, bob].map((one) => one.kind === 'user' && one.revoked?.aborted)).toEqual([true, true]);
@@ -296,14 +299,14 @@ describe('a revocation', () => {
   it('checks a token again whose check is under way', async () => {
     let revoked = false;
     const gates: (() => void)[] = [];
-    const { jwt, signed, presented } = world({
+    const { jwt, signToken, presentToken } = world({
       isRevoked: async () => {
         const answer = revoked;
         await new Promise<void>((resolve) => gates.push(resolve));
         return answer;
       },
     });
-    const found = presented(await signed());
+    const found = presentToken(await signToken());
     await vi.waitFor(() => expect(gates).toHaveLength(1), { timeout: 10_000 });
     revoked = true;
     jwt.revoke();
@@ -316,95 +319,99 @@ describe('a revocation', () => {
 
 describe('a shared secret', () => {
   it('verifies HMAC, and no other algorithm', async () => {
-    const { signed, presented } = world({ secret: SECRET });
+    const { signToken, presentToken } = world({ secret: SECRET });
     const key = new TextEncoder().encode(SECRET);
-    expect(await presented(await signed({}, { alg: 'HS256' }, key))).toMatchObject({ kind: 'user' });
-    expect(await presented(await signed({}, { alg: 'HS512' }, key))).toMatchObject({ kind: 'refused' });
-    expect(await presented(await signed())).toMatchObject({ kind: 'refused' });
+    expect(await presentToken(await signToken({}, { alg: 'HS256' }, key))).toMatchObject({ kind: 'user' });
+    expect(await presentToken(await signToken({}, { alg: 'HS512' }, key))).toMatchObject({ kind: 'refused' });
+    expect(await presentToken(await signToken())).toMatchObject({ kind: 'refused' });
   });
 
   it('verifies each allowed algorithm with its own hash', async () => {
-    const { signed, presented } = world({ secret: SECRET, algorithms: ['HS256', 'HS384', 'HS512'] });
+    const { signToken, presentToken } = world({ secret: SECRET, algorithms: ['HS256', 'HS384', 'HS512'] });
     const key = new TextEncoder().encode(SECRET);
     for (const alg of ['HS512', 'HS256', 'HS384', 'HS512']) {
-      expect(await presented(await signed({ jti: alg }, { alg }, key))).toMatchObject({ kind: 'user' });
+      expect(await presentToken(await signToken({ jti: alg }, { alg }, key))).toMatchObject({ kind: 'user' });
       const forged = new TextEncoder().encode(SECRET.toUpperCase());
-      expect(await presented(await signed({ jti: alg }, { alg }, forged))).toMatchObject({ kind: 'refused' });
+      expect(await presentToken(await signToken({ jti: alg }, { alg }, forged))).toMatchObject({ kind: 'refused' });
     }
   });
 });
 
 describe('keys by URL', () => {
   it('an unknown key id causes one read per cooldown, whatever the number of tokens', async () => {
-    const { signed, presented, requests, clock } = world();
-    await presented(await signed());
+    const { signToken, presentToken, requests, clock } = world();
+    await presentToken(await signToken());
     const forged = await Promise.all(
-      Array.from({ length: 20 }, (_, at) => signed({}, { kid: `evil-${at}` }, other.privateKey)),
+      Array.from({ length: 20 }, (_, at) => signToken({}, { kid: `evil-${at}` }, other.privateKey)),
     );
-    for (const token of forged) expect(await presented(token)).toMatchObject({ kind: 'refused' });
+    for (const token of forged) expect(await presentToken(token)).toMatchObject({ kind: 'refused' });
     expect(requests).toHaveLength(1);
     await clock.advance(30_000);
-    await Promise.all(forged.map(presented));
+    await Promise.all(forged.map(presentToken));
     expect(requests).toHaveLength(2);
   });
 
   it('are read again when a token names a new key, and known tokens are checked again', async () => {
-    const { jwt, signed, presented, requests, site, clock } = world();
-    const [before, later] = [await signed({ jti: '1' }), await signed({ jti: '2' }, { kid: 'k2' }, other.privateKey)];
-    await presented(before);
+    const { jwt, signToken, presentToken, requests, site, clock } = world();
+    const [before, later] = [
+      await signToken({ jti: '1' }),
+      await signToken({ jti: '2' }, { kid: 'k2' }, other.privateKey),
+    ];
+    await presentToken(before);
     site.answer = async () => Response.json({ keys: [await jwk(other, 'k2', 'RS256')] });
     await clock.advance(30_000);
-    expect(await presented(later)).toMatchObject({ kind: 'user' });
+    expect(await presentToken(later)).toMatchObject({ kind: 'user' });
     expect(requests).toHaveLength(2);
     expect(jwt.authenticate({ query: '', header: () => `Bearer ${before}` })).toBeInstanceOf(Promise);
-    expect(await presented(before)).toMatchObject({ kind: 'refused' });
+    expect(await presentToken(before)).toMatchObject({ kind: 'refused' });
   });
 
   it('that were removed count no longer after ten minutes', async () => {
-    const { signed, presented, site, clock } = world();
-    const token = await signed();
-    expect(await presented(token)).toMatchObject({ kind: 'user' });
+    const { signToken, presentToken, site, clock } = world();
+    const token = await signToken();
+    expect(await presentToken(token)).toMatchObject({ kind: 'user' });
     site.answer = async () => Response.json({ keys: [] });
     await clock.advance(600_001);
-    expect(await presented(token)).toMatchObject({ kind: 'refused' });
+    expect(await presentToken(token)).toMatchObject({ kind: 'refused' });
   });
 
   it('count for an hour while the issuer is down, and then calls get 503', async () => {
-    const { signed, presented, site, clock, requests, warnings, seconds } = world();
-    const token = await signed({ exp: seconds() + 10_000 });
-    await presented(token);
+    const { signToken, presentToken, site, clock, requests, warnings, seconds } = world();
+    const token = await signToken({ exp: seconds() + 10_000 });
+    await presentToken(token);
     site.answer = async () => {
       throw new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') });
     };
     await clock.advance(600_001);
-    expect(await presented(token)).toMatchObject({ kind: 'user' });
+    expect(await presentToken(token)).toMatchObject({ kind: 'user' });
     // A key that the old set lacks may be a new one: neither valid nor invalid.
-    await expect(presented(await signed({}, { kid: 'k2' }))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await expect(presentToken(await signToken({}, { kid: 'k2' }))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     expect(requests).toHaveLength(2);
     expect(warnings).toEqual(['fetch failed: connect ECONNREFUSED']);
     await clock.advance(3_600_000);
-    await expect(presented(token)).rejects.toMatchObject({ code: 'UNAVAILABLE', details: { retryAfterMs: 1_000 } });
+    await expect(presentToken(token)).rejects.toMatchObject({ code: 'UNAVAILABLE', details: { retryAfterMs: 1_000 } });
     site.answer = async () => Response.json(keys);
     await clock.advance(1_000);
-    expect(await presented(token)).toMatchObject({ kind: 'user' });
+    expect(await presentToken(token)).toMatchObject({ kind: 'user' });
   });
 
   it('that never came are asked for once a second', async () => {
-    const { signed, presented, site, clock, requests } = world();
+    const { signToken, presentToken, site, clock, requests } = world();
     site.answer = async () => new Response('{}', { status: 500 });
-    const token = await signed();
-    for (let call = 0; call < 5; call++) await expect(presented(token)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    const token = await signToken();
+    for (let call = 0; call < 5; call++)
+      await expect(presentToken(token)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     expect(requests).toHaveLength(1);
     await clock.advance(1_000);
     site.answer = async () => Response.json(keys);
-    expect(await presented(token)).toMatchObject({ kind: 'user' });
+    expect(await presentToken(token)).toMatchObject({ kind: 'user' });
   });
 
   it('that never end are given up after 5 s', async () => {
-    const { signed, presented, site, clock, warnings } = world();
+    const { signToken, presentToken, site, clock, warnings } = world();
     site.answer = (_, { signal }) =>
       new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
-    const found = presented(await signed()).catch((error: { code: string }) => error.code);
+    const found = presentToken(await signToken()).catch((error: { code: string }) => error.code);
     for (let tries = 0; tries < 50 && clock.pendingTimers === 0; tries++) await new Promise(setImmediate);
     await clock.advance(5_000);
     expect(await found).toBe('UNAVAILABLE');
@@ -421,9 +428,9 @@ describe('keys by URL', () => {
     'an error': () => Response.json({ error: 'no' }, { status: 404 }),
   };
   it.each(Object.keys(hostile))('that are %s lead to 503', async (name) => {
-    const { signed, presented, site, requests } = world();
+    const { signToken, presentToken, site, requests } = world();
     site.answer = async () => hostile[name]?.() ?? Response.error();
-    await expect(presented(await signed())).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await expect(presentToken(await signToken())).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     expect(requests).toEqual([JWKS]);
   });
 
@@ -440,10 +447,10 @@ describe('keys by URL', () => {
       null,
       'key',
     ];
-    const { signed, presented, site } = world();
+    const { signToken, presentToken, site } = world();
     site.answer = async () => Response.json({ keys: wrong });
-    expect(await presented(await signed())).toMatchObject({ kind: 'refused' });
-    expect(await presented(await signed({}, { alg: 'HS256' }, secret))).toMatchObject({ kind: 'refused' });
+    expect(await presentToken(await signToken())).toMatchObject({ kind: 'refused' });
+    expect(await presentToken(await signToken({}, { alg: 'HS256' }, secret))).toMatchObject({ kind: 'refused' });
   });
 });
 

@@ -86,18 +86,18 @@ describe('the direct binding of an agent', () => {
   it('gives the place of a stream back once: at its end, if it is left, and if it does not begin', async () => {
     const streamPlaces = new KeyedPlaces({ perKey: 1, total: 1 });
     const { exchange, request, agent } = setUp({ streamPlaces });
-    const opened = async () => (await callDirectly(exchange, request('sendStreamingMessage', HELLO))).answer;
+    const openStream = async () => (await callDirectly(exchange, request('sendStreamingMessage', HELLO))).answer;
     agent.handler.behaviours.sendStreamingMessage = () => streamOf(EVENTS);
-    const whole = await opened();
+    const whole = await openStream();
     if (whole.kind !== 'stream') throw new Error('It did not begin');
-    expect(await opened()).toMatchObject({ kind: 'error', error: { code: 'RESOURCE_EXHAUSTED' } });
+    expect(await openStream()).toMatchObject({ kind: 'error', error: { code: 'RESOURCE_EXHAUSTED' } });
     let events = 0;
     for await (const _ of whole.items) events += 1;
     expect(events).toBe(EVENTS.length);
     await whole.items.return?.();
     expect(streamPlaces.total).toBe(0);
 
-    const left = await opened();
+    const left = await openStream();
     if (left.kind !== 'stream') throw new Error('It did not begin');
     expect(streamPlaces.total).toBe(1);
     await left.items.return?.();
@@ -107,7 +107,7 @@ describe('the direct binding of an agent', () => {
     agent.handler.behaviours.sendStreamingMessage = () => {
       throw new A2AError('UNAVAILABLE', 'Busy');
     };
-    expect(await opened()).toMatchObject({ kind: 'error', error: { code: 'UNAVAILABLE' } });
+    expect(await openStream()).toMatchObject({ kind: 'error', error: { code: 'UNAVAILABLE' } });
     expect(streamPlaces.total).toBe(0);
   });
 });

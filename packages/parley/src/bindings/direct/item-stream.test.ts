@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock, settled } from '../../../test/manual-clock.js';
+import { ManualClock, settlePromises } from '../../../test/manual-clock.js';
 import type { StreamItem } from '../../task/stream-item.js';
 import { beginRecord } from '../http/call-record.js';
 import { ItemStream } from './item-stream.js';
@@ -125,10 +125,10 @@ describe('the events of a direct call', () => {
   it('are read on demand only', async () => {
     const { source, open } = setUp();
     const stream = await open(source.push(1, 2, 3));
-    await settled();
+    await settlePromises();
     expect(source.pulls).toBe(1);
     expect(await stream.next()).toEqual(next(1));
-    await settled();
+    await settlePromises();
     expect(source.pulls).toBe(1);
     expect(await stream.next()).toEqual(next(2));
     expect(source.pulls).toBe(2);
@@ -160,14 +160,14 @@ describe('the events of a direct call', () => {
 
   it('do not begin if the source throws at once, in either of its methods', async () => {
     const one = setUp();
-    const throwing = (message: string) => () => {
+    const throwError = (message: string) => () => {
       throw new Error(message);
     };
-    const unread = { [Symbol.asyncIterator]: throwing('no iterator') };
+    const unread = { [Symbol.asyncIterator]: throwError('no iterator') };
     await expect(one.open(unread)).rejects.toThrow('no iterator');
     expect(one.places).toEqual({ closed: 1, watched: 0 });
     const other = setUp();
-    const source = { [Symbol.asyncIterator]: () => ({ next: throwing('no item') }) };
+    const source = { [Symbol.asyncIterator]: () => ({ next: throwError('no item') }) };
     await expect(other.open(source)).rejects.toThrow('no item');
     expect(other.places).toEqual({ closed: 1, watched: 0 });
   });
@@ -187,7 +187,7 @@ describe('the events of a direct call', () => {
     await clock.advance(FIRST_ITEM_MS);
     const stream = await opening;
     source.fail('broken');
-    await settled();
+    await settlePromises();
     await expect(stream.next()).rejects.toThrow('told: broken');
     expect(await stream.next()).toEqual(END);
   });
@@ -201,7 +201,7 @@ describe('the events of a direct call', () => {
     expect(await awaited).toEqual(END);
     expect(source.returns).toBe(1);
     source.push(2);
-    await settled();
+    await settlePromises();
     expect(await stream.next()).toEqual(END);
     expect(await stream.return()).toEqual(END);
     expect(source.returns).toBe(1);
@@ -222,7 +222,7 @@ describe('the events of a direct call', () => {
     const stream = await open(source.push(1));
     source.returnFault = new Error('clean-up');
     expect(await stream.return()).toEqual(END);
-    await settled();
+    await settlePromises();
   });
 
   it('end with an error when the credential ends, while an item is awaited', async () => {
@@ -250,7 +250,7 @@ describe('the events of a direct call', () => {
   it('do not begin if the credential ends before the first one', async () => {
     const { source, open, places, endCredential, clock } = setUp();
     const opening = open();
-    await settled();
+    await settlePromises();
     endCredential();
     await expect(opening).rejects.toThrow(/^The credential/);
     expect(source.returns).toBe(1);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ManualClock, settled } from '../../../test/manual-clock.js';
+import { ManualClock, settlePromises } from '../../../test/manual-clock.js';
 import type { StreamItem } from '../../task/stream-item.js';
 import { eventFrame, SseStream } from './sse-stream.js';
 
@@ -87,7 +87,7 @@ describe('an event stream', () => {
     const stream = await open(source.push(1));
     expect(await stream.next()).toEqual({ value: framesOf(1), done: false });
     const next = stream.next();
-    await settled();
+    await settlePromises();
     source.push(2, 3);
     expect(await next).toEqual({ value: framesOf(2, 3), done: false });
     source.end();
@@ -99,13 +99,13 @@ describe('an event stream', () => {
     const { source, open } = setUp();
     source.push(1, 2, 3, 4, 5, 6);
     const stream = await open();
-    await settled();
+    await settlePromises();
     expect(source.pulls).toBe(1);
     await stream.next();
     const pulls = source.pulls;
-    await settled();
+    await settlePromises();
     source.push(7, 8, 9);
-    await settled();
+    await settlePromises();
     expect(source.pulls).toBe(pulls);
     expect(pulls).toBe(7);
   });
@@ -117,7 +117,7 @@ describe('an event stream', () => {
     const { value } = await stream.next();
     expect(value.length).toBeGreaterThan(16_000);
     expect(value.length).toBeLessThan(17_000);
-    await settled();
+    await settlePromises();
     expect(source.pulls).toBeLessThan(1500);
     source.end();
     expect((value + (await allOf(stream)).join('')).split('\n\n')).toHaveLength(10_001);
@@ -138,7 +138,7 @@ describe('an event stream', () => {
           if (step === 'push') source.push(++seq);
           else if (step === 'read') reads.push(stream.next());
           else if (step === 'tick') await clock.advance(15_000);
-          else await settled();
+          else await settlePromises();
         }
         source.end();
         const read = (await Promise.all(reads)).map(({ value }) => value ?? '');
@@ -154,9 +154,9 @@ describe('an event stream', () => {
     const { source, open } = setUp();
     const stream = await open(source.push(1));
     const reads = [stream.next(), stream.next(), stream.next()];
-    await settled();
+    await settlePromises();
     source.push(2);
-    await settled();
+    await settlePromises();
     source.end();
     expect((await Promise.all(reads)).map(({ value }) => value)).toEqual([framesOf(1), framesOf(2), undefined]);
   });
@@ -170,7 +170,7 @@ describe('the start of an event stream', () => {
       opened = true;
       return stream;
     });
-    await settled();
+    await settlePromises();
     expect(opened).toBe(false);
     source.push(1);
     expect(await (await opening).next()).toEqual({ value: framesOf(1), done: false });
@@ -248,7 +248,7 @@ describe('an event stream that is let go', () => {
     expect(await pending).toEqual({ value: undefined, done: true });
     expect(await returned).toEqual({ value: undefined, done: true });
     source.push(2);
-    await settled();
+    await settlePromises();
     expect(await stream.next()).toEqual({ value: undefined, done: true });
     await stream.return();
     expect(source.returns).toBe(1);
@@ -276,7 +276,7 @@ describe('an event stream that is let go', () => {
       const stream = await open(items as never);
       expect(await stream.return()).toEqual({ value: undefined, done: true });
     }
-    await settled();
+    await settlePromises();
   });
 
   it('ignores a failure that comes after', async () => {
@@ -286,7 +286,7 @@ describe('an event stream that is let go', () => {
     const pending = stream.next();
     await stream.return();
     source.fail('too late');
-    await settled();
+    await settlePromises();
     expect(await pending).toEqual({ value: undefined, done: true });
   });
 });

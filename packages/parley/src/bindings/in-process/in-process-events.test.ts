@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock, settled } from '../../../test/manual-clock.js';
+import { ManualClock, settlePromises } from '../../../test/manual-clock.js';
 import type { StreamItem } from '../../task/stream-item.js';
 import { InProcessEvents, InProcessStreams } from './in-process-events.js';
 
@@ -59,7 +59,7 @@ describe('the events of a stream in the process', () => {
     await clock.advance(HEARTBEAT_MS);
     expect(await silent).toEqual({ value: [], done: false });
     items.give(1);
-    await settled();
+    await settlePromises();
     expect(await events.next()).toEqual(batch(1));
     const next = events.next();
     items.give(2);

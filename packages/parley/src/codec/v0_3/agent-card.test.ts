@@ -23,21 +23,21 @@ const cardWith = (...supportedInterfaces: readonly AgentInterface[]): AgentCard 
   defaultOutputModes: [],
   skills: [],
 });
-const written = (card: AgentCard) => JSON.parse(JSON.stringify(writeAgentCard('0.3.0', card)));
+const writeCard = (card: AgentCard) => JSON.parse(JSON.stringify(writeAgentCard('0.3.0', card)));
 
 describe("a card of 0.3 with an interface of Cap'n Web", () => {
   it('names it as the preferred transport if there is no other', () => {
-    expect(written(cardWith(CAPNWEB))).toMatchObject({ url: CAPNWEB.url, preferredTransport: 'CAPNWEB' });
+    expect(writeCard(cardWith(CAPNWEB))).toMatchObject({ url: CAPNWEB.url, preferredTransport: 'CAPNWEB' });
   });
 
   it('lists it as an additional interface beside others', () => {
-    const { url, preferredTransport, additionalInterfaces } = written(cardWith(RPC, CAPNWEB));
+    const { url, preferredTransport, additionalInterfaces } = writeCard(cardWith(RPC, CAPNWEB));
     expect({ url, preferredTransport }).toEqual({ url: RPC.url, preferredTransport: 'JSONRPC' });
     expect(additionalInterfaces).toContainEqual({ url: CAPNWEB.url, transport: 'CAPNWEB' });
   });
 
   it('has the capabilities and the types of authentication of that interface, and no other card has them', () => {
-    const { capabilities, authentication } = written(cardWith(RPC, CAPNWEB));
+    const { capabilities, authentication } = writeCard(cardWith(RPC, CAPNWEB));
     expect(capabilities).toMatchObject({ bidirectional: true, taskManagement: true, fileTransfer: true });
     expect(authentication).toEqual([
       { type: 'apikey', description: 'A key', parameters: { scheme: 'key' } },
@@ -46,7 +46,7 @@ describe("a card of 0.3 with an interface of Cap'n Web", () => {
       { type: 'oauth2', parameters: { scheme: 'login' } },
       { type: 'mtls', parameters: { scheme: 'certificate' } },
     ]);
-    const plain = written(cardWith(RPC));
+    const plain = writeCard(cardWith(RPC));
     expect(plain).not.toHaveProperty('authentication');
     expect(plain.capabilities).not.toHaveProperty('bidirectional');
     expect(plain.capabilities).not.toHaveProperty('fileTransfer');
@@ -56,5 +56,5 @@ describe("a card of 0.3 with an interface of Cap'n Web", () => {
 it('a card of 0.3 tells that the agent takes files', () => {
   const card = cardWith(RPC);
   const capabilities = { ...card.capabilities, extensions: [{ uri: FILES_EXTENSION }] };
-  expect(written({ ...card, capabilities }).capabilities).toMatchObject({ fileTransfer: true });
+  expect(writeCard({ ...card, capabilities }).capabilities).toMatchObject({ fileTransfer: true });
 });

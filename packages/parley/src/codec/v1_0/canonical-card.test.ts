@@ -180,17 +180,17 @@ describe('the form of a card that is signed (§8.4.1)', () => {
     );
     fc.assert(
       fc.property(unknown, fc.infiniteStream(fc.nat()), (more, order) => {
-        const mangled = (value: unknown, isFree: boolean): unknown => {
-          if (Array.isArray(value)) return value.map((item) => mangled(item, isFree));
+        const mangleValue = (value: unknown, isFree: boolean): unknown => {
+          if (Array.isArray(value)) return value.map((item) => mangleValue(item, isFree));
           if (typeof value !== 'object' || value === null) return value;
           const entries = Object.entries(value).map(
-            ([name, item]) => [name, mangled(item, isFree || MAPS.has(name) || name === 'params')] as const,
+            ([name, item]) => [name, mangleValue(item, isFree || MAPS.has(name) || name === 'params')] as const,
           );
           const others = isFree ? [] : Object.entries(more);
           const places = new Map([...entries, ...others].map((entry) => [entry, order.next().value]));
           return Object.fromEntries([...places.keys()].sort((a, b) => (places.get(a) ?? 0) - (places.get(b) ?? 0)));
         };
-        expect(canonicalJson(canonicalCard(mangled(FULL, false) as object))).toBe(text);
+        expect(canonicalJson(canonicalCard(mangleValue(FULL, false) as object))).toBe(text);
       }),
       { numRuns: 50 },
     );

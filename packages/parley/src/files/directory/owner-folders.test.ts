@@ -13,7 +13,7 @@ const FACTS = { size: 5, createdAt: 0, expiresAt: 1, mediaType: 'text/plain', di
 let ids = 0;
 
 /** The folders of a new directory, and records of one id with their bytes. */
-async function opened() {
+async function openFolder() {
   ids += 1;
   const folders = new OwnerFolders(join(root, String(ids)));
   const folder = folders.folderOf(SCOPE);
@@ -36,7 +36,7 @@ async function opened() {
 }
 
 it('the removal of an older file or upload of an id leaves the newer one', async () => {
-  const { folders, fileOf, uploadOf, has, record, uploadRecord, token } = await opened();
+  const { folders, fileOf, uploadOf, has, record, uploadRecord, token } = await openFolder();
   const [old, file] = [fileOf('1'), fileOf('2')];
   await folders.publish(file, token);
   expect(await folders.delete(old)).toBe(false);
@@ -51,7 +51,7 @@ it('the removal of an older file or upload of an id leaves the newer one', async
 
 it('an upload that ends and is removed at the same time is a file with its bytes, or gone', async () => {
   for (const isFirst of [true, false]) {
-    const { folders, uploadOf, has, record, uploadRecord, token } = await opened();
+    const { folders, uploadOf, has, record, uploadRecord, token } = await openFolder();
     const upload = uploadOf('1');
     await folders.publish(upload, token);
     const removing = isFirst ? folders.deleteUpload(upload) : undefined;
@@ -64,7 +64,7 @@ it('an upload that ends and is removed at the same time is a file with its bytes
 });
 
 it('an upload whose bytes a file has is removed without them', async () => {
-  const { folders, fileOf, uploadOf, has, record, uploadRecord, token } = await opened();
+  const { folders, fileOf, uploadOf, has, record, uploadRecord, token } = await openFolder();
   const [file, upload] = [fileOf('1'), uploadOf('1')];
   await folders.publish(file, token);
   await folders.publish(upload, token);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock, settled } from '../../../test/manual-clock.js';
+import { ManualClock, settlePromises } from '../../../test/manual-clock.js';
 import type { Task } from '../../model/task.js';
 import type { TaskState } from '../../model/task-state.js';
 import type { RecordPage, TaskStorage } from '../../store/task-storage.js';
@@ -105,17 +105,17 @@ describe('a reader of a task’s log', () => {
     reads.begin(3);
     feeds.publish(KEY, [record(5)], undefined);
     const first = reads.next();
-    await settled();
+    await settlePromises();
     // It falls behind while it reads the log, and again because the page is larger than its buffer.
     reads.look({ seq: 7, state: 'TASK_STATE_WORKING', lastTurn: 1 });
     log.reads[0]?.answer({ records: [large(4), large(5)], floor: 1, last: 7 });
     expect((await first).value?.seq).toBe(4);
     const second = reads.next();
-    await settled();
+    await settlePromises();
     log.reads[1]?.answer({ records: [large(5)], floor: 1, last: 7 });
     expect((await second).value?.seq).toBe(5);
     const third = reads.next();
-    await settled();
+    await settlePromises();
     log.reads[2]?.answer({ records: [record(6), record(7)], floor: 1, last: 7 });
     expect((await third).value?.seq).toBe(6);
     expect((await reads.next()).value?.seq).toBe(7);
@@ -131,11 +131,11 @@ describe('a reader of a task’s log', () => {
     reads.begin(4);
     feeds.publish(KEY, [record(6)], undefined);
     const next = reads.next();
-    await settled();
+    await settlePromises();
     log.reads[0]?.answer({ records: [], floor: seq + 1, last: seq });
     expect((await next).value).toEqual({ event: { task: log.stored.task }, seq, reset: true });
     const behind = reads.next();
-    await settled();
+    await settlePromises();
     log.reads[1]?.answer({ records: [record(seq + 1)], floor: seq + 1, last: seq + 1 });
     expect((await behind).value).toMatchObject({ seq: seq + 1 });
     expect((await behind).value).not.toHaveProperty('reset');
@@ -185,7 +185,7 @@ describe('a reader of a task’s log', () => {
     const next = reads.next();
     feeds.publish(KEY, [record(4)], undefined);
     log.reads[0]?.answer({ records: [], floor: 1, last: 3 });
-    await settled();
+    await settlePromises();
     log.reads[1]?.answer({ records: [record(4)], floor: 1, last: 4 });
     expect((await next).value?.seq).toBe(4);
   });

@@ -9,7 +9,7 @@ const CAUSE = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
 const FIRST = `00-${'c'.repeat(32)}-${'d'.repeat(16)}-01`;
 const caller = { extensions: [], version: '1.0', traceparent: CAUSE };
 
-function claimed(over: Partial<Claim>, metadata?: JsonObject): Claim {
+function claimOf(over: Partial<Claim>, metadata?: JsonObject): Claim {
   return {
     scope: { agent: '/', tenant: '', owner: null },
     task: {
@@ -31,15 +31,15 @@ function claimed(over: Partial<Claim>, metadata?: JsonObject): Claim {
 }
 
 /** The metadata that an attempt stores. */
-function stored(claim: Partial<Claim>, before?: JsonObject): JsonObject {
+function storedTrace(claim: Partial<Claim>, before?: JsonObject): JsonObject {
   const trace = new TurnTrace(caller, before);
   trace.begin(FIRST, 1_000, { traceparent: CAUSE, method: 'SendMessage', since: 900 });
-  return trace.takeNote(claimed({ attempt: 1, ...claim })) ?? {};
+  return trace.takeNote(claimOf({ attempt: 1, ...claim })) ?? {};
 }
 
 describe('the attempt before a claim', () => {
   it('is lost if its process has died, with the trace that it stored', () => {
-    expect(lostAttempt(claimed({}, stored({})), 'run')).toMatchObject({
+    expect(lostAttempt(claimOf({}, storedTrace({})), 'run')).toMatchObject({
       attempt: 1,
       since: 1_000,
       fate: 'run',
@@ -49,25 +49,25 @@ describe('the attempt before a claim', () => {
   });
 
   it('is lost without a trace if it stored none: that of another turn or attempt is not its own', () => {
-    for (const metadata of [undefined, stored({ turn: 2 }), stored({ attempt: 3 })])
-      expect(lostAttempt(claimed({}, metadata), 'run')).toMatchObject({ trace: undefined, since: Date.parse(TIME) });
+    for (const metadata of [undefined, storedTrace({ turn: 2 }), storedTrace({ attempt: 3 })])
+      expect(lostAttempt(claimOf({}, metadata), 'run')).toMatchObject({ trace: undefined, since: Date.parse(TIME) });
   });
 
   it('is not lost if it was handed over, or if there is none', () => {
-    expect(lostAttempt(claimed({ handOvers: 1 }, stored({})), 'run')).toBeUndefined();
-    expect(lostAttempt(claimed({ handOvers: 1 }), 'run')).toBeUndefined();
-    expect(lostAttempt(claimed({ attempt: 1 }), 'run')).toBeUndefined();
+    expect(lostAttempt(claimOf({ handOvers: 1 }, storedTrace({})), 'run')).toBeUndefined();
+    expect(lostAttempt(claimOf({ handOvers: 1 }), 'run')).toBeUndefined();
+    expect(lostAttempt(claimOf({ attempt: 1 }), 'run')).toBeUndefined();
     expect(
-      lostAttempt(claimed({ attempt: 3, handOvers: 1 }, stored({ attempt: 2, handOvers: 1 })), 'run'),
+      lostAttempt(claimOf({ attempt: 3, handOvers: 1 }, storedTrace({ attempt: 2, handOvers: 1 })), 'run'),
     ).toBeDefined();
   });
 });
 
 it('a trace is stored once, and names the one before it', () => {
-  const trace = new TurnTrace(caller, stored({}));
+  const trace = new TurnTrace(caller, storedTrace({}));
   const next = `00-${'e'.repeat(32)}-${'f'.repeat(16)}-01`;
   trace.begin(next, 2_000);
-  const metadata = trace.takeNote(claimed({}));
+  const metadata = trace.takeNote(claimOf({}));
   expect(attemptTrace(metadata)).toEqual({
     traceparent: next,
     turn: 1,
@@ -76,7 +76,7 @@ it('a trace is stored once, and names the one before it', () => {
     since: 2_000,
     before: FIRST,
   });
-  expect(trace.takeNote(claimed({}))).toBeUndefined();
+  expect(trace.takeNote(claimOf({}))).toBeUndefined();
 });
 
 it('metadata of strangers are no trace', () => {

@@ -10,7 +10,7 @@ function record(turn: number, state: TaskState): LogRecord {
 }
 
 /** True if a wait for a turn ends with this record, false if it fails; `undefined` while it goes on. */
-async function reached(waited: number, turn: number, state: TaskState): Promise<boolean | undefined> {
+async function waitFor(waited: number, turn: number, state: TaskState): Promise<boolean | undefined> {
   const waiter = new TurnWaiter(KEY, waited);
   waiter.offer([record(turn, state)], undefined);
   const outcome = await Promise.race([
@@ -33,5 +33,5 @@ it.each<[number, number, TaskState, boolean | undefined]>([
   [2, 2, 'TASK_STATE_COMPLETED', true],
   [2, 3, 'TASK_STATE_WORKING', true],
 ])('a wait for turn %i: turn %i in %s: %s', async (waited, turn, state, ends) => {
-  expect(await reached(waited, turn, state)).toBe(ends);
+  expect(await waitFor(waited, turn, state)).toBe(ends);
 });

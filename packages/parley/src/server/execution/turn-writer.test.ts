@@ -42,7 +42,7 @@ function stage({ isOpen = true }: { readonly isOpen?: boolean } = {}) {
   const ends: unknown[] = [];
   const shown: string[] = [];
   let answer: PromiseWithResolvers<AppendOutcome> = Promise.withResolvers();
-  const asked = (commit: Append | 'release') => {
+  const askCommit = (commit: Append | 'release') => {
     commits.push(commit);
     answer = Promise.withResolvers();
     return answer.promise;
@@ -59,7 +59,7 @@ function stage({ isOpen = true }: { readonly isOpen?: boolean } = {}) {
   const context = {
     clock,
     feeds,
-    storage: { append: asked, release: () => asked('release') },
+    storage: { append: askCommit, release: () => askCommit('release') },
     patience: timers,
     heldChunks: timers,
     artifactEnd: 'auto',

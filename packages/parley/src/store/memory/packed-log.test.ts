@@ -63,7 +63,7 @@ const change: fc.Arbitrary<readonly [TaskEvent, LogRecordExtras]> = fc.oneof(
 );
 
 /** The records of a task from its beginning to its end, and the task. */
-function played(
+function playChanges(
   changes: readonly (readonly [TaskEvent, LogRecordExtras])[],
   metadata: Task['metadata'],
 ): { task: Task; records: LogRecord[] } {
@@ -80,7 +80,7 @@ function played(
   return { task: TaskBuilder.fold(first, records.slice(1)), records };
 }
 
-const shown = (some: Iterable<LogRecord>) =>
+const recordMembers = (some: Iterable<LogRecord>) =>
   [...some].map(({ seq, turn, text, history, metadata }) => [seq, turn, text, history, metadata]);
 
 it('a packed log gives its records back from anywhere, whatever was dropped before', () => {
@@ -91,7 +91,7 @@ it('a packed log gives its records back from anywhere, whatever was dropped befo
       fc.nat({ max: 200 }),
       fc.constantFrom(undefined, { from: 'before' }),
       (changes, drops, at, metadata) => {
-        const { task, records } = played(changes, metadata);
+        const { task, records } = playChanges(changes, metadata);
         let log: PackedLog | undefined = PackedLog.of(records, task);
         let left = records;
         for (const drop of drops) {
@@ -100,7 +100,7 @@ it('a packed log gives its records back from anywhere, whatever was dropped befo
         }
         const kept = JSON.parse(JSON.stringify(task)) as Task;
         expect(log?.count ?? 0).toBe(left.length);
-        expect(shown(log?.records(at, kept) ?? [])).toEqual(shown(left.slice(at)));
+        expect(recordMembers(log?.records(at, kept) ?? [])).toEqual(recordMembers(left.slice(at)));
       },
     ),
   );
@@ -111,14 +111,14 @@ it('a packed log holds no message, artifact or part that the task has', () => {
   const chunk = (append: boolean): TaskEvent => ({
     artifactUpdate: { ...IDS, artifact: { artifactId: 'a', parts: [{ text }] }, append },
   });
-  const named = (event: TaskEvent): TaskEvent => {
+  const addName = (event: TaskEvent): TaskEvent => {
     const update = (event as { readonly artifactUpdate: TaskArtifactUpdateEvent }).artifactUpdate;
     return { artifactUpdate: { ...update, artifact: { name: 'response', ...update.artifact } } };
   };
-  const { task, records } = played(
+  const { task, records } = playChanges(
     [
       [{ statusUpdate: { ...IDS, status: status('TASK_STATE_WORKING') } }, { history: [message(text)] }],
-      [named(chunk(false)), {}],
+      [addName(chunk(false)), {}],
       [chunk(true), {}],
       [chunk(true), { metadata: { seen: true } }],
       [chunk(true), {}],
@@ -128,12 +128,12 @@ it('a packed log holds no message, artifact or part that the task has', () => {
   );
   const log = PackedLog.of(records, task);
   expect(log.bytes).toBeLessThan(1_500);
-  expect(shown(log.records(0, task))).toEqual(shown(records));
+  expect(recordMembers(log.records(0, task))).toEqual(recordMembers(records));
 });
 
 it('a packed log of a usual task is short', () => {
   const artifact = { artifactId: 'a'.repeat(36), parts: [{ text: 'answer' }], name: 'answer' };
-  const { task, records } = played(
+  const { task, records } = playChanges(
     [
       [{ statusUpdate: { ...IDS, status: status('TASK_STATE_WORKING') } }, {}],
       [{ artifactUpdate: { ...IDS, artifact } }, {}],
@@ -142,20 +142,20 @@ it('a packed log of a usual task is short', () => {
   );
   const log = PackedLog.of(records, task);
   expect(log.bytes).toBeLessThan(200);
-  expect(shown(log.records(0, task))).toEqual(shown(records));
+  expect(recordMembers(log.records(0, task))).toEqual(recordMembers(records));
 });
 
 it('a packed log needs no space for chunks in a row, and gives each of them back', () => {
   const chunk = (text: string, append: boolean): TaskEvent => ({
     artifactUpdate: { ...IDS, artifact: { artifactId: 'a', parts: [{ text }] }, ...(append && { append }) },
   });
-  const { task, records } = played(
+  const { task, records } = playChanges(
     Array.from({ length: 500 }, (_, at) => [chunk(`word ${at}`, at > 0), {}]),
     undefined,
   );
   const log = PackedLog.of(records, task);
   expect(log.bytes).toBeLessThan(800);
   for (const at of [0, 1, 2, 63, 64, 65, 300, 501]) {
-    expect(shown(log.records(at, task))).toEqual(shown(records.slice(at)));
+    expect(recordMembers(log.records(at, task))).toEqual(recordMembers(records.slice(at)));
   }
 });

@@ -12,7 +12,7 @@ function keys(limits: { readonly keys: number; readonly bytes: number }) {
   const kept = new RememberedKeys({ spaces, limits });
   const put = (key: string, outcome: Remembered['outcome'] = { taskId: 't', turn: 1 }) =>
     kept.put(scope, { key, digest: `of ${key}`, ttlMs: 10 }, { outcome, now: 0, before: kept.find(scope, key) });
-  const found = (...names: string[]) => names.filter((name) => kept.find(scope, name) !== undefined);
+  const findNames = (...names: string[]) => names.filter((name) => kept.find(scope, name) !== undefined);
   const putOf = (owner: string, key: string, { tenant = '', length = 0, ttlMs = 60_000, isLasting = false } = {}) => {
     const own = { agent: 'a', tenant, owner };
     const outcome = length > 0 ? reply(length) : { taskId: 't', turn: 1 };
@@ -23,7 +23,7 @@ function keys(limits: { readonly keys: number; readonly bytes: number }) {
     await clock.advance(ms);
     kept.sweep(clock.now(), 1_000);
   };
-  return { kept, spaces, space, put, found, putOf, hasOf, pass };
+  return { kept, spaces, space, put, findNames, putOf, hasOf, pass };
 }
 
 const reply = (length: number) => ({
@@ -31,35 +31,35 @@ const reply = (length: number) => ({
 });
 
 it('forgets the oldest key when there is one more than there may be', () => {
-  const { put, found, space } = keys({ keys: 3, bytes: 1e6 });
+  const { put, findNames, space } = keys({ keys: 3, bytes: 1e6 });
   for (const key of ['a', 'b', 'c', 'a', 'd', 'e']) put(key);
-  expect(found('a', 'b', 'c', 'd', 'e')).toEqual(['a', 'd', 'e']);
+  expect(findNames('a', 'b', 'c', 'd', 'e')).toEqual(['a', 'd', 'e']);
   expect(space.keyCount).toBe(3);
 });
 
 it('counts bytes too: replies push the oldest keys out, and one that is too large is not kept', () => {
-  const { put, found } = keys({ keys: 100, bytes: 10_000 });
+  const { put, findNames } = keys({ keys: 100, bytes: 10_000 });
   put('a');
   put('b', reply(1_000));
   put('c', reply(1_000));
-  expect(found('a', 'b', 'c')).toEqual(['a', 'b', 'c']);
+  expect(findNames('a', 'b', 'c')).toEqual(['a', 'b', 'c']);
   put('d', reply(3_000));
-  expect(found('a', 'b', 'c', 'd')).toEqual(['c', 'd']);
+  expect(findNames('a', 'b', 'c', 'd')).toEqual(['c', 'd']);
   put('e', reply(50_000));
-  expect(found('a', 'b', 'c', 'd', 'e')).toEqual(['c', 'd']);
+  expect(findNames('a', 'b', 'c', 'd', 'e')).toEqual(['c', 'd']);
   for (let round = 0; round < 100; round += 1) put('f', reply(1_000));
   put('g', reply(1_000));
-  expect(found('f', 'g')).toEqual(['f', 'g']);
+  expect(findNames('f', 'g')).toEqual(['f', 'g']);
 });
 
 it('a caller who sends too much loses own keys, and not those of others', () => {
-  const { hasOf, putOf, found, put } = keys({ keys: 1_000, bytes: 64_000 });
+  const { hasOf, putOf, findNames, put } = keys({ keys: 1_000, bytes: 64_000 });
   for (const key of ['a', 'b', 'c']) put(key);
   for (let at = 0; at < 20; at += 1) putOf('eve', `m${at}`, { length: 4_000 });
   for (let at = 0; at < 2_000; at += 1) putOf('eve', `short ${at}`, { length: 10 });
-  expect(found('a', 'b', 'c')).toEqual(['a', 'b', 'c']);
+  expect(findNames('a', 'b', 'c')).toEqual(['a', 'b', 'c']);
   put('d', reply(1_000));
-  expect(found('a', 'b', 'c', 'd')).toEqual(['a', 'b', 'c', 'd']);
+  expect(findNames('a', 'b', 'c', 'd')).toEqual(['a', 'b', 'c', 'd']);
   expect(hasOf('eve', 'm0')).toBe(false);
   expect(hasOf('eve', 'short 1999')).toBe(true);
 });
@@ -128,15 +128,15 @@ it('the oldest keys go first, also after those of a large caller have gone befor
 });
 
 it('a lasting key stays until it expires, however many others come', () => {
-  const { kept, space, put, found } = keys({ keys: 10, bytes: 1e6 });
+  const { kept, space, put, findNames } = keys({ keys: 10, bytes: 1e6 });
   const lasting = { key: 'authorization', digest: '', ttlMs: 20, isLasting: true } as const;
   kept.put(space.scope, lasting, { outcome: reply(10), now: 0, before: undefined });
   for (let at = 0; at < 100; at += 1) put(`m${at}`);
-  expect(found('authorization', 'm89', 'm90', 'm99')).toEqual(['authorization', 'm90', 'm99']);
+  expect(findNames('authorization', 'm89', 'm90', 'm99')).toEqual(['authorization', 'm90', 'm99']);
   expect(kept.sweep(10, 1_000)).toBe(10);
-  expect(found('authorization')).toEqual(['authorization']);
+  expect(findNames('authorization')).toEqual(['authorization']);
   expect(kept.sweep(20, 1_000)).toBe(1);
-  expect(found('authorization')).toEqual([]);
+  expect(findNames('authorization')).toEqual([]);
 });
 
 it('keeps neither a message nor its size', () => {

@@ -26,7 +26,7 @@ function acceptance(id: string, node: string): Acceptance {
   return { scope, message, caller, task: { create: task(id) }, claim: lease(node), waitingLimit: 16 };
 }
 
-async function served(storage: TaskStorage, address = { path: join(folder, randomUUID()), token: randomUUID() }) {
+async function serveStorage(storage: TaskStorage, address = { path: join(folder, randomUUID()), token: randomUUID() }) {
   const server = await StorageServer.listen({ ...address, storage, clock: systemClock, logger: silentLogger });
   onTestFinished(() => server.close());
   const client = async (): Promise<TaskStorage> => {
@@ -41,7 +41,7 @@ async function served(storage: TaskStorage, address = { path: join(folder, rando
 }
 
 it('a process without the token is cut, and gets no answer', async () => {
-  const { address } = await served(new MemoryStorage({ clock: systemClock }));
+  const { address } = await serveStorage(new MemoryStorage({ clock: systemClock }));
   for (const first of ['["wrong"]', '[[0,"now",[]]]', 'x'.repeat(5_000), '']) {
     const socket = connect(address.path);
     const got: Buffer[] = [];
@@ -57,7 +57,7 @@ it('a process without the token is cut, and gets no answer', async () => {
 
 it('wake-ups do not pile up for a process that does not read', async () => {
   const storage = new MemoryStorage({ clock: systemClock });
-  const { address } = await served(storage);
+  const { address } = await serveStorage(storage);
   const socket = connect(address.path);
   onTestFinished(() => void socket.destroy());
   const token = JSON.stringify([address.token]);
@@ -90,7 +90,7 @@ it('calls whose answers are lost are made again by the next storage process, as 
     await run();
     return new Promise(() => {});
   });
-  const first = await served(silent);
+  const first = await serveStorage(silent);
   const remote = await first.client();
   const accepted = remote.accept(acceptance('t1', 'a'));
   const created = expect(remote.create(scope, task('t2'))).rejects.toThrow('The storage process has ended');
@@ -100,7 +100,7 @@ it('calls whose answers are lost are made again by the next storage process, as 
   await created;
   const again = new MemoryStorage({ clock: systemClock });
   const seen: unknown[] = [];
-  await served(
+  await serveStorage(
     interceptedStorage(again, (call, args, run) => {
       if (call === 'accept') seen.push((args[0] as Acceptance).again);
       return run();
@@ -113,7 +113,7 @@ it('calls whose answers are lost are made again by the next storage process, as 
 });
 
 it('the turns of a process that ends can be claimed at once, and its late writes are refused', async () => {
-  const { client } = await served(new MemoryStorage({ clock: systemClock }));
+  const { client } = await serveStorage(new MemoryStorage({ clock: systemClock }));
   const [one, other] = [await client(), await client()];
   const ready = vi.fn();
   other.wakeups.subscribe({ workReady: ready });
@@ -129,7 +129,7 @@ it('the turns of a process that ends can be claimed at once, and its late writes
 });
 
 it('a large answer and many calls at once come whole and in order', async () => {
-  const { client } = await served(new MemoryStorage({ clock: systemClock }));
+  const { client } = await serveStorage(new MemoryStorage({ clock: systemClock }));
   const remote = await client();
   const text = 'é'.repeat(3_000_000);
   const long = { ...task('long'), history: [{ ...message, parts: [{ text }] }] };

@@ -98,9 +98,9 @@ it('a queue is due exactly if records are pending and it is not parked; an older
 
 it('a settled record stays settled, whatever the holder says', () => {
   const begun = { ...newDeliveryQueue(3, 5, 0), holder: { node: 'here', leaseEnd: 10 } };
-  const settled = (through: number) =>
+  const settleThrough = (through: number) =>
     settledDelivery(begun, { epoch: begun.epoch, outcome: { kind: 'delivered', through } }, { last: 5, now: 1 });
-  expect(settled(1)).toMatchObject({ position: 3, dueAt: 1 });
-  expect(settled(4)).toMatchObject({ position: 4, dueAt: 1 });
-  expect(settled(9)).toMatchObject({ position: 5, dueAt: undefined });
+  expect(settleThrough(1)).toMatchObject({ position: 3, dueAt: 1 });
+  expect(settleThrough(4)).toMatchObject({ position: 4, dueAt: 1 });
+  expect(settleThrough(9)).toMatchObject({ position: 5, dueAt: undefined });
 });

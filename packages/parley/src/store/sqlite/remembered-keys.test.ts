@@ -32,8 +32,8 @@ function world(keys = 0) {
     tables = open();
   };
   fill(SCOPE, keys);
-  const standing = (key: string, scope = SCOPE) => keyStanding(keyAt(tables, scope, key), undefined, NOW);
-  const has = (key: string, scope = SCOPE) => standing(key, scope) === 'known';
+  const readStanding = (key: string, scope = SCOPE) => keyStanding(keyAt(tables, scope, key), undefined, NOW);
+  const has = (key: string, scope = SCOPE) => readStanding(key, scope) === 'known';
   const keysOf = (scope: ScopeFields) =>
     db.prepare('SELECT count(*) AS keys FROM idempotency WHERE scope = ?').get(tables.heads.scopeOf(scope))?.keys;
   return { db, current: () => tables, put, fill, has, keysOf };

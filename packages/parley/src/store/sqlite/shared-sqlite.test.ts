@@ -44,7 +44,7 @@ async function work(storage: TaskStorage, id: string, outcome: AcceptOutcome): P
 }
 
 /** `onWrite`: awaited before each commit. */
-async function served(
+async function serveFile(
   path: string,
   address: { path: string; token: string },
   { processes, onWrite }: { readonly processes?: number; readonly onWrite?: () => Promise<void> } = {},
@@ -64,7 +64,7 @@ async function served(
   return server;
 }
 
-async function connected(address: { path: string; token: string }): Promise<TaskStorage> {
+async function connectTo(address: { path: string; token: string }): Promise<TaskStorage> {
   const storage = await connectRemoteStorage({
     ...address,
     clock: systemClock,
@@ -79,8 +79,8 @@ const newAddress = () => ({ path: join(files.folder, randomUUID()), token: rando
 
 it('a process reads at once what another one has written', async () => {
   const address = newAddress();
-  await served(files.fresh(), address);
-  const [one, other] = [await connected(address), await connected(address)];
+  await serveFile(files.fresh(), address);
+  const [one, other] = [await connectTo(address), await connectTo(address)];
   for (let at = 0; at < 100; at++) {
     const id = `t${at}`;
     const outcome = await one.accept(acceptance(id, 'one'));
@@ -92,8 +92,8 @@ it('a process reads at once what another one has written', async () => {
 
 it('a process that looks at a task is told of every change by another process after that', async () => {
   const address = newAddress();
-  await served(files.fresh(), address);
-  const [one, other] = [await connected(address), await connected(address)];
+  await serveFile(files.fresh(), address);
+  const [one, other] = [await connectTo(address), await connectTo(address)];
   const changed = vi.fn();
   other.wakeups.subscribe({ taskChanged: ({ id }) => changed(id) });
   const [first, second] = [await one.accept(acceptance('t1', 'one')), await one.accept(acceptance('t2', 'one'))];
@@ -108,31 +108,32 @@ it('a process that looks at a task is told of every change by another process af
 
 it('the turns of a process that has ended together with the owner can be claimed when the others are back', async () => {
   const [address, path] = [newAddress(), files.fresh()];
-  const owner = await served(path, address);
-  const [gone, other] = [await connected(address), await connected(address)];
+  const owner = await serveFile(path, address);
+  const [gone, other] = [await connectTo(address), await connectTo(address)];
   await gone.accept(acceptance('t1', 'gone'));
   await other.accept(acceptance('t2', 'other'));
   await owner.close();
   await gone.close();
-  await served(path, address, { processes: 2 });
+  await serveFile(path, address, { processes: 2 });
   const request = { ...lease('new'), agents: ['test'], limit: 10 };
-  const claimed = async (storage: TaskStorage) => (await storage.claim(request)).claims.map((claim) => claim.task.id);
+  const claimTasks = async (storage: TaskStorage) =>
+    (await storage.claim(request)).claims.map((claim) => claim.task.id);
   // The other process is back alone.
-  expect(await claimed(other)).toEqual([]);
-  const next = await connected(address);
-  await vi.waitFor(async () => expect(await claimed(next)).toEqual(['t1']), 15_000);
-  expect(await claimed(next)).toEqual([]);
+  expect(await claimTasks(other)).toEqual([]);
+  const next = await connectTo(address);
+  await vi.waitFor(async () => expect(await claimTasks(next)).toEqual(['t1']), 15_000);
+  expect(await claimTasks(next)).toEqual([]);
 });
 
 it('processes that are back after a restart of the owner keep all their turns', async () => {
   const [address, path] = [newAddress(), files.fresh()];
-  const owner = await served(path, address);
-  const [gone, ...others] = [await connected(address), await connected(address), await connected(address)];
+  const owner = await serveFile(path, address);
+  const [gone, ...others] = [await connectTo(address), await connectTo(address), await connectTo(address)];
   await gone.accept(acceptance('t', 'gone'));
   for (const [at, other] of others.entries()) await other.accept(acceptance(`t${at}`, `other ${at}`));
   await owner.close();
   await gone.close();
-  await served(path, address, { processes: others.length });
+  await serveFile(path, address, { processes: others.length });
   // Once the turn of the process that has ended can be claimed, all leases that end have ended.
   const request = { ...lease('new'), agents: ['test'], limit: 10 };
   const claimed: string[] = [];
@@ -145,8 +146,8 @@ it('processes that are back after a restart of the owner keep all their turns', 
 
 it('reads the file that a new owner has at the path, once it can be opened', async () => {
   const [address, path] = [newAddress(), files.fresh()];
-  const owner = await served(path, address);
-  const storage = await connected(address);
+  const owner = await serveFile(path, address);
+  const storage = await connectTo(address);
   await storage.accept(acceptance('old', 'one'));
   const query = { scope, orderBy: 'status', limit: 10, artifacts: false, history: false } as const;
   expect((await storage.tasks(query)).total).toBe(1);
@@ -166,7 +167,7 @@ it('reads the file that a new owner has at the path, once it can be opened', asy
   await vi.waitFor(() => expect(arrived.mock.calls.length).toBeGreaterThan(2), 15_000);
   early.close();
   rmSync(path, { recursive: true });
-  await served(path, address, { processes: 1 });
+  await serveFile(path, address, { processes: 1 });
   await vi.waitFor(async () => expect(await storage.task(scope, 'old')).toBeUndefined(), 15_000);
   await storage.accept(acceptance('new', 'one'));
   expect((await storage.tasks(query)).tasks.map(({ task: { id } }) => id)).toEqual(['new']);
@@ -174,8 +175,8 @@ it('reads the file that a new owner has at the path, once it can be opened', asy
 
 it('deliveries of a process stay its own when another process ends', async () => {
   const address = newAddress();
-  await served(files.fresh(), address);
-  const [sender, gone, other] = [await connected(address), await connected(address), await connected(address)];
+  await serveFile(files.fresh(), address);
+  const [sender, gone, other] = [await connectTo(address), await connectTo(address), await connectTo(address)];
   const pushConfig = { id: 'hook', url: 'https://example.com/hook' };
   await gone.accept({ ...acceptance('t1', 'gone'), pushConfig });
   const request = { agents: ['test'], limit: 9, maxBytes: 100_000 };
@@ -191,8 +192,8 @@ it('while a disk is slow, calls of all processes wait for few commits, and what 
   const address = newAddress();
   const disk = Promise.withResolvers<void>();
   const onWrite = vi.fn(() => disk.promise);
-  await served(files.fresh(), address, { onWrite });
-  const processes = [await connected(address), await connected(address)];
+  await serveFile(files.fresh(), address, { onWrite });
+  const processes = [await connectTo(address), await connectTo(address)];
   const accepted = processes.flatMap((storage, at) =>
     Array.from({ length: 500 }, (_, number) => storage.accept(acceptance(`${at} ${number}`, String(at)))),
   );
