@@ -87,9 +87,9 @@ function changeSql({ name, withTurns }: { readonly name: string; readonly withTu
       SELECT t.pk, r.q, r.t, t.part, r.e, r.h, r.m FROM t, json_to_recordset(t.records) AS r(${RECORD_FIELDS})
     ),
     d AS (
-      DELETE FROM parley.execution e USING t
-      WHERE e.task = ANY (ARRAY(SELECT pk FROM t WHERE drops IS NOT NULL)) AND e.task = t.pk AND e.part = t.part
-        AND (t.drops = 0 OR e.turn = t.drops)
+      DELETE FROM parley.execution e
+      WHERE e.task = ANY (ARRAY(SELECT pk FROM t WHERE drops IS NOT NULL)) AND e.part = ANY (ARRAY(SELECT part FROM t))
+        AND EXISTS (SELECT FROM t WHERE t.pk = e.task AND (t.drops = 0 OR e.turn = t.drops))
     )${turns.writes},
     s AS (
       INSERT INTO parley.task_count_change

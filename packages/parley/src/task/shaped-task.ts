@@ -97,11 +97,17 @@ export class ShapedTask implements Task {
     return texts;
   }
 
+  /** A task as the JSON of its members. Undefined for a task of another class, which may have other members. */
+  static wholeTexts(task: Task): TaskTexts | undefined {
+    if (!(#texts in task)) return undefined;
+    const { id, contextId } = task;
+    return { id, contextId, ...ShapedTask.textsOf(task) };
+  }
+
   /** A task as JSON of 1.0. */
   static textOf(task: Task): string {
-    if (!(#texts in task)) return JSON.stringify(task);
-    const { id, contextId } = task;
-    return taskText({ id, contextId, ...ShapedTask.textsOf(task) });
+    const texts = ShapedTask.wholeTexts(task);
+    return texts === undefined ? JSON.stringify(task) : taskText(texts);
   }
 }
 

@@ -51,6 +51,24 @@ describe('a list of tasks that the storage has as text', () => {
     expect(list.tasks[0]?.history?.length ?? 0).toBe(Math.min(3, historyLength));
   });
 
+  it.each([0, 1, 3])('comes from tasks with their own texts too, with at most %i messages', (historyLength) => {
+    const artifacts = [{ artifactId: 'a', parts: [{ text: 'x' }] }];
+    const unread = (over: Partial<Task> = {}) => {
+      const { id, contextId, ...members } = { ...task(2), ...over };
+      return ShapedTask.unread({ id, contextId, ...ShapedTask.textsOf({ id, ...members }) });
+    };
+    for (const includeArtifacts of [false, true]) {
+      const page = {
+        tasks: [{ task: unread() }, { task: unread({ artifacts }) }, { task: { ...task(1), artifacts } }],
+      };
+      const list = new TaskList(page, { historyLength, includeArtifacts }, CURSOR);
+      const texts = TaskList.textsOf(list).map((text) => JSON.parse(text));
+      expect(texts).toEqual(list.tasks.map((each) => ({ ...each })));
+      expect(texts.map((each) => 'artifacts' in each)).toEqual([false, includeArtifacts, includeArtifacts]);
+      expect(texts.map(({ history = [] }) => history.length)).toEqual([2, 2, 1].map((n) => Math.min(n, historyLength)));
+    }
+  });
+
   it('is copied and printed like a plain object', () => {
     const { page } = pageOf(task(1));
     const list = new TaskList(page, { historyLength: 10, includeArtifacts: false }, CURSOR);

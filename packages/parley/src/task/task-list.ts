@@ -1,7 +1,7 @@
 import type { Task } from '../model/task.js';
 import type { ListTasksResponse } from '../model/task-requests.js';
 import { HandedTask } from './handed-task.js';
-import { type TaskTexts, taskText } from './shaped-task.js';
+import { ShapedTask, type TaskTexts, taskText } from './shaped-task.js';
 import { trimTask } from './trim-task.js';
 
 /** The page size if the caller names none (Spec §3.1.4). */
@@ -54,11 +54,16 @@ export class TaskList implements ListTasksResponse {
     return texts ?? list.tasks.map(HandedTask.textOf);
   }
 
-  /** Returns undefined if a history may be longer than the list includes. */
+  /** Returns undefined if a task has no text, or may have more than the list includes. */
   #texts(): readonly string[] | undefined {
-    const { texts } = this.#page;
-    const { historyLength } = this.#extent;
-    return texts?.every(({ history }) => holdsAtMost(history, historyLength)) ? texts.map(taskText) : undefined;
+    const { historyLength, includeArtifacts } = this.#extent;
+    const lines: string[] = [];
+    for (const texts of this.#page.texts ?? this.#page.tasks.map(({ task }) => ShapedTask.wholeTexts(task))) {
+      if (texts === undefined || !holdsAtMost(texts.history, historyLength)) return undefined;
+      if (texts.artifacts !== undefined && !includeArtifacts) return undefined;
+      lines.push(taskText(texts));
+    }
+    return lines;
   }
 }
 
