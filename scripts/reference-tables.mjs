@@ -57,7 +57,7 @@ const OPTIONS = {
   'docs/operator-api.md': { options: ['parley/app/operator/operator-extension#OperatorApiOptions'] },
   'docs/base-server.md': {
     options: ['parley/app/base-server/base-server-options#BaseServerOptions'],
-    redis: ['redis/cache/redis-cache#RedisCacheOptions'],
+    redis: ['redis/cache/redis-cache#OpenRedisCacheOptions'],
   },
   'docs/authentication.md': {
     apiKeys: ['parley/auth/schemes/api-keys#ApiKeysOptions'],

@@ -13,7 +13,7 @@ export interface OpenRedisCacheOptions {
   readonly url: string;
   /** Prefix of all keys. Default `a2a:`. */
   readonly prefix?: string;
-  /** Number of open connections; default and minimum 2. */
+  /** Number of open connections, at least 2. Default 2. */
   readonly connections?: number;
   /** Longest time of a command, in ms, at most 100. Default 40. */
   readonly timeoutMs?: number;

@@ -35,7 +35,7 @@ const DIALECTS: Record<string, Dialect> = {
   'HTTP+JSON of 0.2.5': PROTO_NAMES,
 };
 
-/** What a client reads of an event that a server writes. */
+/** The event as a client reads it. */
 function roundTrip(dialect: Dialect, event: StreamResponse): object {
   const wire = JSON.parse(JSON.stringify(writeStreamResponse(dialect, { event }))) as Members;
   return streamResponseReader(dialect)(wire);
