@@ -201,7 +201,7 @@ describe('the schema', () => {
   it('is not created beside tables of another program', async () => {
     const connections = await connect({ url: await server.newDatabase(), schema: 'public' });
     await connections.query({ text: 'CREATE TABLE task (n integer)' });
-    await expect(migrate(connections)).rejects.toThrow(/has tables of something else \(task\): name another schema/);
+    await expect(migrate(connections)).rejects.toThrow(/has tables of another program \(task\): name another schema/);
   });
 });
 
