@@ -11,7 +11,7 @@ import { pythonWith } from '../../scripts/python-environment.mjs';
 import { countLine, sum } from '../../scripts/suites.mjs';
 
 refuseOldNode();
-const { planted } = await import('../../packages/parley/test/planted-secrets.ts');
+const { plantSecret } = await import('../../packages/parley/test/planted-secrets.ts');
 const { startExampleServer } = await import('../support/example-server.mjs');
 
 const folder = join(root, 'test/openapi');
@@ -53,7 +53,7 @@ async function schemathesis({ python, url, report }) {
     ...['--seed', String(seed), '--phases', 'coverage,fuzzing', '--continue-on-failure'],
     // The credential for the extended card. Without it all answers would be refusals.
     ...['--header', 'Authorization: Bearer acceptance-token'],
-    ...['--header', `X-API-Key: ${planted('header')}`, '--header', `Cookie: session=${planted('cookie')}`],
+    ...['--header', `X-API-Key: ${plantSecret('header')}`, '--header', `Cookie: session=${plantSecret('cookie')}`],
     ...['--report', 'junit', '--report-junit-path', report, ...CASES],
   ];
   const { code } = await run(join(dirname(python), 'schemathesis'), args, {

@@ -1,6 +1,6 @@
 // Speaks both HTTP bindings by hand, and reads event streams frame by frame.
 import { Agent, request } from 'node:http';
-import { planted } from '../../packages/parley/test/planted-secrets.ts';
+import { plantSecret } from '../../packages/parley/test/planted-secrets.ts';
 
 /** An answer with another result than the call must have. */
 export class Unexpected extends Error {}
@@ -74,7 +74,7 @@ export class Client {
           path,
           headers: {
             'a2a-version': '1.0',
-            authorization: `Bearer ${planted('token')}`,
+            authorization: `Bearer ${plantSecret('token')}`,
             ...(text !== undefined && { 'content-type': 'application/json' }),
             ...headers,
           },

@@ -3,12 +3,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { planted } from '../../packages/parley/test/planted-secrets.ts';
+import { plantSecret } from '../../packages/parley/test/planted-secrets.ts';
 import { root } from '../../scripts/processes.mjs';
 import { watchedOutputs } from './shown-secrets.mjs';
 
 const MAIN = join(root, 'examples/agents/dist/main.js');
-const SECRET_KEY = Buffer.from(planted('key').padEnd(32)).toString('base64');
+const SECRET_KEY = Buffer.from(plantSecret('key').padEnd(32)).toString('base64');
 
 /**
  * The example agents as `npm start` serves them, on a free port and in memory. `stop` throws if the server has shown a
