@@ -76,12 +76,12 @@ export const COMBINED_AUTHENTICATORS: readonly Attack[] = [
   {
     attack: 'An expired key of a file that names its end `expires`',
     file: SERVED,
-    test: 'does not start with a file that has %s: it would not hold',
+    test: 'does not start with a file that has %s',
   },
   {
     attack: 'The same key in a file that changes while the server runs',
     file: SERVED,
-    test: 'keeps the last keys if a changed file has a member that does not exist',
+    test: 'keeps the last keys if a changed file has an unknown member',
   },
   {
     attack: 'A call to a module whose authenticator stands beside its agent, where no server reads it',

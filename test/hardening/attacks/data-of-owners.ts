@@ -67,12 +67,12 @@ export const DATA_OF_OWNERS: readonly Attack[] = [
   {
     attack: 'a name of a file with ../ leaves the folder of an export',
     file: CLI,
-    test: 'db export writes all records and bytes, for this user only, and masks the secrets of webhooks',
+    test: 'db export writes all records and files of this user only, and masks secrets of webhooks',
   },
   {
     attack: 'a symbolic link in the place of an export, or --force on a folder with other files',
     file: CLI,
-    test: 'db export replaces nothing but an earlier export, and follows no symbolic link',
+    test: 'db export replaces only an earlier export, and follows no symbolic link',
   },
   {
     attack: 'a .env file or a variable that confirms an erasure, or narrows it so that data stay',
