@@ -293,7 +293,7 @@ it('a keyboard is enough: choose an agent, send a message, open its task and an 
   await tabTo('Storyteller');
   await page.keyboard.press('Enter');
   await page.getByRole('textbox', { name: 'Message to Storyteller' }).waitFor();
-  // The field has the focus.
+  await page.locator('textarea:focus').waitFor();
   await page.keyboard.type('Note: buy oil');
   await page.keyboard.press('Enter');
   await expectText(() => page.getByRole('log').innerText(), 'Completed');
