@@ -5,32 +5,26 @@ function closedError(): StorageError {
   return new StorageError('The storage is closed');
 }
 
-/** The clock of a closed storage. */
-const CLOSED = {
-  now(): never {
-    throw closedError();
-  },
-};
-
 /** The open state of a storage. All its parts share it, so that every call fails after the close. */
 export class StorageLifetime {
-  #isOver = false;
+  protected isOver = false;
 
   /** @throws StorageError if the storage is closed. */
   check(): void {
-    if (this.#isOver) throw closedError();
+    if (this.isOver) throw closedError();
   }
 
   end(): void {
-    this.#isOver = true;
+    this.isOver = true;
   }
 }
 
-/** The time of a storage that uses the clock of its process, until the storage is closed. */
-export class ClockedLifetime {
-  #clock: Pick<Clock, 'now'>;
+/** The lifetime of a storage that uses the clock of its process. */
+export class ClockedLifetime extends StorageLifetime {
+  readonly #clock: Clock;
 
   constructor(clock: Clock) {
+    super();
     this.#clock = clock;
   }
 
@@ -39,15 +33,7 @@ export class ClockedLifetime {
    * @throws StorageError if the storage is closed.
    */
   now(): number {
+    if (this.isOver) throw closedError();
     return this.#clock.now();
-  }
-
-  /** @throws StorageError if the storage is closed. */
-  check(): void {
-    this.#clock.now();
-  }
-
-  end(): void {
-    this.#clock = CLOSED;
   }
 }

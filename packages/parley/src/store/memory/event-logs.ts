@@ -33,7 +33,7 @@ export class EventLogs {
   add(entry: TaskEntry): void {
     this.#recent.push(entry);
     this.#recentBytes += entry.content.bytes;
-    this.#recentRecords += entry.seq;
+    this.#recentRecords += entry.content.recordCount;
     if (this.#recentRecords >= RECENT_RECORDS || this.#recentBytes > this.#limit * RECENT_SHARE) this.#pack();
   }
 
