@@ -151,23 +151,21 @@ end
  * contains no other rules. A change without records is also written after records that were appended in the meantime:
  * otherwise a turn that writes continuously could block it forever. It runs after `CHANGE_CHUNKS`.
  * ARGV: NAME, the whole head before, the changed prefix of the head after, and the index in the head before from which
- * both are equal. Then three lists, each after its length: records, fields with their texts, and fields to remove. Then
- * the other parts, each after its name. The script adds the times of the server.
+ * both are equal. Then the records, and the fields with their texts, each after their number. Then the fields to remove,
+ * separated by spaces, and the other parts, each after its name. The script adds the times of the server.
  * Returns 1, or 1 and the head, the time, 1 if a delivery became due, the content, and the request to cancel. If
  * anything has changed, it returns 0 and the rows of the question.
  */
 export const CHANGE = `${ROWS}${DROP_LOG}${QUEUES}
 local name, before_text, at = ARGV[2], ARGV[3], 7 + count
-local function next_list()
-  local found, last = {}, at + tonumber(ARGV[at] or '0')
-  for place = at + 1, last do
-    found[#found + 1] = ARGV[place]
-  end
-  at = last + 1
-  return found
+local fields, gone, after_fields = {}, {}, at + 1 + tonumber(ARGV[at] or '0')
+for place = at + 1, after_fields - 1 do
+  fields[#fields + 1] = ARGV[place]
 end
-local fields, gone = next_list(), next_list()
-local given = named_arguments(at)
+for field in string.gmatch(ARGV[after_fields] or '', '%S+') do
+  gone[#gone + 1] = field
+end
+local given = named_arguments(after_fields + 1)
 local log, time = base .. '${KEY.log}' .. name, now()
 local scope, agent = scope_of(name), agent_of(name)
 local before = before_text ~= '' and parse(before_text)

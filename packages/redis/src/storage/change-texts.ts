@@ -5,6 +5,7 @@ import {
   ShapedTask,
   statusText,
   statusTime,
+  type Task,
   type TaskQuestion,
   type WrittenAppend,
 } from 'parley-a2a/storage-engine';
@@ -18,9 +19,6 @@ export interface LogLimits {
   /** Maximum bytes of the logs of the finished tasks of one partition. */
   readonly eventLogBytes: number;
 }
-
-/** Arguments of a script with their names. */
-type Named = readonly (string | number)[];
 
 /** Maximum number of records in a change of chunks only. */
 const CHUNKS = 200;
@@ -38,17 +36,23 @@ const NONE: Omit<RedisHead, 'text' | 'contextId' | 'hasEnded'> = {
   ...{ state: 'TASK_STATE_SUBMITTED', since: 0, createdAt: 0, endedAt: 0, bytes: 0, configs: 0 },
 };
 
-/** Returns the parts of a question for the script `rows_of`. */
-export function questionFields({ idempotencyKey, configId, sameTurn, cancel, tail }: TaskQuestion): Named {
-  return [
-    ...(idempotencyKey === undefined ? [] : ['key', JSON.stringify(idempotencyKey)]),
-    ...(configId === undefined ? [] : ['config', JSON.stringify(configId)]),
-    ...(sameTurn === undefined
-      ? []
-      : ['again', 1, 'message', JSON.stringify(sameTurn.message), 'caller', JSON.stringify(sameTurn.caller)]),
-    ...(cancel === undefined ? [] : ['cancel', 1]),
-    ...(tail === undefined ? [] : ['after', tail.after, 'count', tail.records.length]),
-  ];
+/** A question with the rows that the answer must contain after a change. */
+type AskedRows = {
+  readonly [Part in Exclude<keyof TaskQuestion, 'task'>]?: TaskQuestion[Part] | undefined;
+} & { readonly whole?: boolean | undefined };
+
+/** Adds the parts of a question for the script `rows_of`, each after its name. */
+export function addQuestion(args: (string | number)[], asked: AskedRows): void {
+  const { idempotencyKey, configId, sameTurn, cancel, tail, whole } = asked;
+  if (idempotencyKey !== undefined) args.push('key', JSON.stringify(idempotencyKey));
+  if (configId !== undefined) args.push('config', JSON.stringify(configId));
+  if (sameTurn !== undefined) {
+    const { message, caller } = sameTurn;
+    args.push('again', 1, 'message', JSON.stringify(message), 'caller', JSON.stringify(caller));
+  }
+  if (cancel !== undefined) args.push('cancel', 1);
+  if (tail !== undefined) args.push('after', tail.after, 'count', tail.records.length);
+  if (whole === true) args.push('whole', 1);
 }
 
 /** The arguments of the script `change` after NAME, and the head that it writes, without the times of the server. */
@@ -73,66 +77,67 @@ export class ChangeTexts {
     const status = this.#keepsStatus ? undefined : (create?.task.status ?? append?.head.status);
     let { bytes } = before;
     for (const text of this.#records) bytes += text.length;
-    const head = {
-      version: before.version + 1,
-      // The server adds its time to a new lease.
-      holder: lease ? { turn: lease.turn, node: lease.node, leaseEnd: 0 } : lease === null ? undefined : before.holder,
-      state: status === undefined ? before.state : status.state,
-      since: status === undefined ? before.since : statusTime(status),
-      createdAt: before.createdAt,
-      endedAt: before.endedAt,
-      configs: before.configs,
-      ...{ seq, epoch, turns, began, queue, bytes },
-    };
-    this.head = { ...head, text: headTextOf(head) };
+    const { createdAt, endedAt, configs } = before;
+    const version = before.version + 1;
+    // The server adds its time to a new lease.
+    const leased = lease && { turn: lease.turn, node: lease.node, leaseEnd: 0 };
+    const holder = leased === undefined ? before.holder : (leased ?? undefined);
+    const state = status === undefined ? before.state : status.state;
+    const since = status === undefined ? before.since : statusTime(status);
+    const head = { version, seq, bytes, epoch, holder, began, endedAt, configs, queue, turns, state, since, createdAt };
+    const text = headTextOf(head);
+    this.head = { text, ...head };
   }
 
   /** `asked`: the rows that the script returns, whether the change was written or not. */
-  args(asked: Named): Named {
+  addTo(args: (string | number)[], asked: AskedRows): void {
     const before = this.#change.before?.text ?? '';
     const same = commonSuffix(before, this.head.text);
     const beginning = this.head.text.slice(0, this.head.text.length - same);
-    const start = [before, beginning, before.length - same + 1, this.#records.length, ...this.#records];
-    const { lease, drops, checkpoint } = this.#change;
-    const hasMore = lease !== undefined || drops !== undefined || checkpoint !== undefined || asked.length > 0;
-    if (this.#keepsStatus && !hasMore && this.head.configs === 0 && this.#records.length <= CHUNKS) return start;
-    const { fields, gone } = this.#fields();
-    return [...start, fields.length, ...fields, gone.length, ...gone, ...this.#namedParts(), ...asked];
+    args.push(before, beginning, before.length - same + 1, this.#records.length);
+    for (const record of this.#records) args.push(record);
+    if (this.#isPlain(asked)) return;
+    const count = args.push(0) - 1;
+    const gone = this.#addFields(args);
+    args[count] = args.length - count - 1;
+    args.push(gone);
+    this.#addParts(args);
+    addQuestion(args, asked);
   }
 
-  #fields(): { readonly fields: readonly string[]; readonly gone: readonly string[] } {
+  /** True for a change of chunks only, which the script writes before its prelude. */
+  #isPlain({ configId, cancel, whole }: AskedRows): boolean {
+    const { lease, drops, checkpoint } = this.#change;
+    if (!this.#keepsStatus || this.head.configs > 0 || this.#records.length > CHUNKS) return false;
+    if (lease !== undefined || drops !== undefined || checkpoint !== undefined) return false;
+    return configId === undefined && cancel === undefined && whole !== true;
+  }
+
+  /** Adds the fields to write with their texts. Returns the fields to remove, separated by spaces. */
+  #addFields(args: (string | number)[]): string {
     const { create, append, lease, adds, drops, checkpoint, cancel, before, queue } = this.#change;
-    const fields: string[] = [];
-    const gone: string[] = [];
-    const set = (field: string, text: string | undefined) => {
-      if (text === undefined) gone.push(field);
-      else fields.push(field, text);
-    };
-    if (lease) set(TASK_FIELD.node, lease.node);
+    if (lease) args.push(TASK_FIELD.node, lease.node);
     if (adds !== undefined) {
-      set(`${TASK_FIELD.message}${adds.turn}`, JSON.stringify(adds.message));
-      set(`${TASK_FIELD.caller}${adds.turn}`, JSON.stringify(adds.caller));
+      args.push(`${TASK_FIELD.message}${adds.turn}`, JSON.stringify(adds.message));
+      args.push(`${TASK_FIELD.caller}${adds.turn}`, JSON.stringify(adds.caller));
     }
-    if (cancel !== undefined) set(`${TASK_FIELD.cancel}${cancel.turn}`, JSON.stringify(cancel.request));
+    if (cancel !== undefined) args.push(`${TASK_FIELD.cancel}${cancel.turn}`, JSON.stringify(cancel.request));
     if (checkpoint !== undefined && queue.some(({ turn }) => turn === checkpoint.turn)) {
-      set(`${TASK_FIELD.checkpoint}${checkpoint.turn}`, JSON.stringify(checkpoint.value));
+      args.push(`${TASK_FIELD.checkpoint}${checkpoint.turn}`, JSON.stringify(checkpoint.value));
     }
-    const dropped =
-      drops === 'all' ? (before?.queue ?? []).map(({ turn }) => turn) : drops === undefined ? [] : [drops];
-    for (const turn of dropped) gone.push(...TURN_FIELDS.map((field) => `${field}${turn}`));
-    if (create !== undefined) {
-      const { contextId } = create.task;
-      const { status, metadata, history, artifacts } = ShapedTask.textsOf(create.task);
-      const ended = isTerminal(create.task.status.state);
-      fields.push(TASK_FIELD.status, status);
-      if (contextId !== undefined) fields.push(TASK_FIELD.context, JSON.stringify(contextId));
-      if (metadata !== undefined) fields.push(TASK_FIELD.metadata, metadata);
-      if (ended) fields.push(TASK_FIELD.snapshot, '1');
-      if (ended && history !== undefined) fields.push(TASK_FIELD.history, history);
-      if (ended && artifacts !== undefined) fields.push(TASK_FIELD.artifacts, artifacts);
+    if (create !== undefined) addCreated(args, create.task);
+    let gone = '';
+    if (drops !== undefined) {
+      const dropped = drops === 'all' ? (before?.queue ?? []) : [{ turn: drops }];
+      for (const { turn } of dropped) for (const field of TURN_FIELDS) gone += `${field}${turn} `;
     }
-    if (append !== undefined && !this.#keepsStatus) this.#setAppended(append, set);
-    return { fields, gone };
+    if (append === undefined || this.#keepsStatus) return gone;
+    const set = (field: string, text: string | undefined) => {
+      if (text === undefined) gone += `${field} `;
+      else args.push(field, text);
+    };
+    this.#setAppended(append, set);
+    return gone;
   }
 
   #setAppended({ head, snapshot }: WrittenAppend, set: (field: string, text: string | undefined) => void): void {
@@ -151,37 +156,47 @@ export class ChangeTexts {
     set(TASK_FIELD.artifacts, texts.artifacts);
   }
 
-  #namedParts(): Named {
+  /** Adds the other parts, each after its name. */
+  #addParts(args: (string | number)[]): void {
     const { task, before, create, lease, adds, counts, cancel, append, config, key, isNewData } = this.#change;
     const { state, since } = this.head;
-    const isListed = before === undefined || before.state !== state || before.since !== since;
     const contextId = create?.task.contextId;
     const ends = (create !== undefined || append !== undefined) && isTerminal(state);
-    return [
-      ...(isListed ? ['id', task.id] : []),
-      ...(contextId === undefined ? [] : ['context', JSON.stringify(contextId)]),
-      ...(lease ? ['lease', lease.leaseMs] : []),
-      ...(adds === undefined ? [] : ['added', adds.turn, 'attempts', adds.attempts]),
-      ...(counts === undefined
-        ? []
-        : ['counted', counts.turn, 'attempts', counts.attempts, 'hand_overs', counts.addedHandOvers]),
-      ...(ends ? ['ends', this.#limits.eventLogBytes] : []),
-      ...(!ends && append?.snapshot !== undefined ? ['log_bytes', this.#limits.logBytes] : []),
-      ...(config === undefined
-        ? []
-        : ['config', JSON.stringify(config.config.id), 'config_text', JSON.stringify(config.config)]),
-      ...(key === undefined
-        ? []
-        : [
-            ...['key', JSON.stringify(key.key.key), 'seen', key.before?.version ?? '', 'ttl', key.key.ttlMs],
-            ...['digest', key.key.digest, 'key_turn', key.turn],
-          ]),
-      ...(isNewData ? ['fresh', 1] : []),
-      // Records appended in the meantime do not affect the decision, unless the change has records itself.
-      ...(before !== undefined && append === undefined && cancel?.isFirst !== false ? ['fence', 1] : []),
-      ...(cancel?.isFirst === true ? ['uncanceled', cancel.turn] : []),
-    ];
+    if (before === undefined || before.state !== state || before.since !== since) args.push('id', task.id);
+    if (contextId !== undefined) args.push('context', JSON.stringify(contextId));
+    if (lease) args.push('lease', lease.leaseMs);
+    if (adds !== undefined) args.push('added', adds.turn, 'attempts', adds.attempts);
+    if (counts !== undefined) {
+      args.push('counted', counts.turn, 'attempts', counts.attempts, 'hand_overs', counts.addedHandOvers);
+    }
+    if (ends) args.push('ends', this.#limits.eventLogBytes);
+    else if (append?.snapshot !== undefined) args.push('log_bytes', this.#limits.logBytes);
+    if (config !== undefined) {
+      args.push('config', JSON.stringify(config.config.id), 'config_text', JSON.stringify(config.config));
+    }
+    if (key !== undefined) {
+      const { digest, ttlMs } = key.key;
+      args.push('key', JSON.stringify(key.key.key), 'seen', key.before?.version ?? '', 'ttl', ttlMs);
+      args.push('digest', digest, 'key_turn', key.turn);
+    }
+    if (isNewData) args.push('fresh', 1);
+    // Records appended in the meantime do not affect the decision, unless the change has records itself.
+    if (before !== undefined && append === undefined && cancel?.isFirst !== false) args.push('fence', 1);
+    if (cancel?.isFirst === true) args.push('uncanceled', cancel.turn);
   }
+}
+
+/** Adds the fields of a new task. */
+function addCreated(args: (string | number)[], task: Task): void {
+  const { contextId } = task;
+  const { status, metadata, history, artifacts } = ShapedTask.textsOf(task);
+  args.push(TASK_FIELD.status, status);
+  if (contextId !== undefined) args.push(TASK_FIELD.context, JSON.stringify(contextId));
+  if (metadata !== undefined) args.push(TASK_FIELD.metadata, metadata);
+  if (!isTerminal(task.status.state)) return;
+  args.push(TASK_FIELD.snapshot, '1');
+  if (history !== undefined) args.push(TASK_FIELD.history, history);
+  if (artifacts !== undefined) args.push(TASK_FIELD.artifacts, artifacts);
 }
 
 /** Returns the length of the common suffix of two texts. */

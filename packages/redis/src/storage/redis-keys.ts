@@ -60,7 +60,7 @@ export const KEY = {
 
 /** The fields of the hash of a task. A turn has five fields, with its number after the letter. */
 export const TASK_FIELD = {
-  /** The numbers of the head. See `HEAD_FIELDS`. */
+  /** The numbers of the head. See `headTextOf`. */
   head: 'h',
   /** The node that holds the first turn, if the head has a lease. */
   node: 'n',

@@ -11,7 +11,7 @@ import {
   type TaskKey,
   type TaskQuestion,
 } from 'parley-a2a/storage-engine';
-import { ChangeTexts, type LogLimits, questionFields } from './change-texts.js';
+import { addQuestion, ChangeTexts, type LogLimits } from './change-texts.js';
 import { type KeptKey, sharedKeyOf } from './kept-keys.js';
 import type { RedisCalls } from './redis-calls.js';
 import type { StoredTasks } from './stored-tasks.js';
@@ -56,25 +56,20 @@ export class RedisTables implements SharedTables<RedisHead> {
 
   async load(question: TaskQuestion): Promise<QuestionRows<RedisHead>> {
     const place = this.#calls.keys.ofTask(question.task);
-    return rowsOf(
-      question,
-      await this.#calls.run<RowsAnswer>('load', place, [place.name, ...questionFields(question)]),
-    );
+    const args: (string | number)[] = [place.name];
+    addQuestion(args, question);
+    return rowsOf(question, await this.#calls.run<RowsAnswer>('load', place, args));
   }
 
   async commit({ change, question, wishes }: Commit<RedisHead>): Promise<Committed<RedisHead>> {
     const { task, before } = change;
     const place = this.#calls.keys.ofTask(task);
     const texts = new ChangeTexts(change, this.#limits);
+    const args: (string | number)[] = [place.name];
     // The key and the configuration are parts of the change, and the script has the records to compare.
-    const { cancel, configId } = question;
-    const asked = questionFields({
-      task,
-      ...(cancel && { cancel }),
-      ...(change.config === undefined && configId !== undefined && { configId }),
-    });
-    const args = [...asked, ...(wishes.task ? ['whole', 1] : [])];
-    const answer = await this.#calls.run<ChangeAnswer>('change', place, [place.name, ...texts.args(args)]);
+    const configId = change.config === undefined ? question.configId : undefined;
+    texts.addTo(args, { cancel: question.cancel, configId, whole: wishes.task });
+    const answer = await this.#calls.run<ChangeAnswer>('change', place, args);
     const contextId = change.create?.task.contextId ?? before?.contextId;
     if (answer === 1) return { kind: 'committed', head: { ...texts.head, contextId, hasEnded: false }, isDue: false };
     if (answer[0] === 0) {

@@ -11,37 +11,12 @@ import {
   type TaskKey,
 } from 'parley-a2a/storage-engine';
 
-/**
- * The numbers in the head of a task, in order, separated by spaces. `queue`: the waiting and running turns separated by
- * commas, or a hyphen. The fields from `epoch` to `queue` decide whether an append of chunks is plain.
- */
-const HEAD_FIELDS = [
-  'version',
-  'seq',
-  'bytes',
-  'epoch',
-  'held',
-  'began',
-  'ended',
-  'configs',
-  'queue',
-  'turns',
-  'lease',
-  'state',
-  'since',
-  'made',
-] as const;
-type HeadField = (typeof HEAD_FIELDS)[number];
-
-/** The index of each number. */
-const PLACE = Object.fromEntries(HEAD_FIELDS.map((field, at) => [field, at])) as Readonly<Record<HeadField, number>>;
-
-/** The fields of a head as returned by scripts: the numbers, the node, and the context id as JSON. */
-export type KnownHead = readonly [numbers: string | null, node: string | null, context: string | null];
+/** The fields of a head as returned by scripts: its text, the node, and the context id as JSON. */
+export type KnownHead = readonly [text: string | null, node: string | null, context: string | null];
 
 /** The stored head of a task. */
 export interface RedisHead extends SharedHead {
-  /** The stored text of the numbers. A change compares all of it. */
+  /** The stored text. A change compares all of it. */
   readonly text: string;
   /** The status time, in ms since the epoch. */
   readonly since: number;
@@ -54,61 +29,46 @@ export interface RedisHead extends SharedHead {
 }
 
 /** Parses the head of a task; undefined if there is no such task. */
-export function headOf([numbers, node, context]: KnownHead): RedisHead | undefined {
-  if (numbers === null) return undefined;
-  const texts = numbers.split(' ');
-  const number = (field: HeadField) => Number(texts[PLACE[field]]);
-  const queue = texts[PLACE.queue] ?? '-';
-  const held = number('held');
-  const endedAt = number('ended');
+export function headOf([text, node, context]: KnownHead): RedisHead | undefined {
+  if (text === null) return undefined;
+  const [version, seq, bytes, epoch, held, began, ended, configs, queue, turns, lease, state, since, made] =
+    text.split(' ');
+  const endedAt = Number(ended);
   return {
-    text: numbers,
-    version: number('version'),
-    seq: number('seq'),
-    since: number('since'),
-    epoch: number('epoch'),
-    turns: number('turns'),
-    began: number('began'),
-    holder: held === 0 ? undefined : { turn: held, node: node ?? '', leaseEnd: number('lease') },
-    state: stateOfNumber(number('state')),
-    createdAt: number('made'),
+    text,
+    version: Number(version),
+    seq: Number(seq),
+    bytes: Number(bytes),
+    epoch: Number(epoch),
+    holder: held === '0' ? undefined : { turn: Number(held), node: node ?? '', leaseEnd: Number(lease) },
+    began: Number(began),
     endedAt,
     hasEnded: endedAt > 0,
-    bytes: number('bytes'),
-    configs: number('configs'),
-    queue: queue === '-' ? [] : queue.split(',').map((turn) => ({ turn: Number(turn) })),
+    configs: Number(configs),
+    queue: queue === undefined || queue === '-' ? [] : queue.split(',').map((turn) => ({ turn: Number(turn) })),
+    turns: Number(turns),
+    state: stateOfNumber(Number(state)),
+    since: Number(since),
+    createdAt: Number(made),
     contextId: context === null ? undefined : (JSON.parse(context) as string),
   };
 }
 
-/** Returns the text of a head from its members. */
+/**
+ * Returns the text of a head: its numbers in order, separated by spaces. The queue is its turns separated by commas, or
+ * a hyphen.
+ */
 export function headTextOf(head: Omit<RedisHead, 'text' | 'contextId' | 'hasEnded'>): string {
-  const { holder, queue } = head;
-  const numbers: Readonly<Record<HeadField, number | string>> = {
-    version: head.version,
-    seq: head.seq,
-    bytes: head.bytes,
-    epoch: head.epoch,
-    held: holder?.turn ?? 0,
-    began: head.began,
-    ended: head.endedAt,
-    configs: head.configs,
-    queue: queue.length === 0 ? '-' : queue.map(({ turn }) => turn).join(','),
-    turns: head.turns,
-    lease: holder?.leaseEnd ?? 0,
-    state: stateNumber(head.state),
-    since: head.since,
-    made: head.createdAt,
-  };
-  let text = '';
-  for (const field of HEAD_FIELDS) text += text === '' ? numbers[field] : ` ${numbers[field]}`;
-  return text;
+  const { version, seq, bytes, epoch, holder, began, endedAt, configs, queue, turns, state, since, createdAt } = head;
+  const turnsOf = queue.length === 0 ? '-' : queue.map(({ turn }) => turn).join(',');
+  const times = `${holder?.leaseEnd ?? 0} ${stateNumber(state)} ${since} ${createdAt}`;
+  return `${version} ${seq} ${bytes} ${epoch} ${holder?.turn ?? 0} ${began} ${endedAt} ${configs} ${turnsOf} ${turns} ${times}`;
 }
 
 /** The fields of a task, and its records after the snapshot. */
 export type TaskContent = readonly [
   fields: readonly [
-    numbers: string,
+    head: string,
     node: string | null,
     context: string | null,
     status: string,
@@ -127,8 +87,8 @@ export type TaskContent = readonly [
  * @throws Error if a text of it is invalid.
  */
 export function taskOf(id: string, [fields, records]: TaskContent): { readonly head: RedisHead; readonly task: Task } {
-  const [numbers, node, context, status, metadata, snapshotSeq, snapshotStatus, snapshotMetadata, ...large] = fields;
-  const head = headOf([numbers, node, context]);
+  const [text, node, context, status, metadata, snapshotSeq, snapshotStatus, snapshotMetadata, ...large] = fields;
+  const head = headOf([text, node, context]);
   if (head === undefined) throw new Error(`The task ${id} has no head`);
   const contextId = head.contextId ?? undefined;
   const [history, artifacts] = large.map((text) => text ?? undefined);

@@ -13,7 +13,10 @@ export interface FeedListener {
    * commit wrote it: always at a terminal or interrupted state.
    */
   offer(records: readonly LogRecord[], snapshot: Task | undefined): void;
-  /** True once the start of the listener is set. Earlier answers of the storage do not apply to it. */
+  /**
+   * True from the start of the listener until its end. Earlier answers of the storage do not apply to it, and later
+   * ones are not read for it.
+   */
   readonly started: boolean;
   /** Called with the progress of the task in the storage; undefined if it was deleted. */
   look(progress: TaskProgress | undefined): void;

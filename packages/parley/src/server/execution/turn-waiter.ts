@@ -26,6 +26,7 @@ export class TurnWaiter implements FeedListener {
   readonly #resolve: (outcome: TurnOutcome) => void;
   readonly #reject: (error: Error) => void;
   #turn: number | undefined;
+  #isOver = false;
   #early: { records: readonly LogRecord[]; snapshot: Task | undefined }[] | undefined;
 
   /** `turn`: the number of the turn, if it is known yet. */
@@ -58,18 +59,18 @@ export class TurnWaiter implements FeedListener {
       const reached = state === undefined ? undefined : reaches(turn, { state, lastTurn: record.turn });
       if (reached === undefined) continue;
       // In the middle of a commit, the snapshot already contains events after the interruption.
-      return this.#resolve({ reached, task: record === records.at(-1) ? snapshot : undefined });
+      return this.#end({ reached, task: record === records.at(-1) ? snapshot : undefined });
     }
   }
 
   get started(): boolean {
-    return this.#turn !== undefined;
+    return this.#turn !== undefined && !this.#isOver;
   }
 
   look(progress: TaskProgress | undefined): void {
     if (progress === undefined) return this.#fail(new TaskNotFoundError(this.key.id));
     const reached = this.#turn === undefined ? undefined : reaches(this.#turn, progress);
-    if (reached !== undefined) this.#resolve({ reached, task: undefined });
+    if (reached !== undefined) this.#end({ reached, task: undefined });
   }
 
   shutDown(): void {
@@ -80,7 +81,13 @@ export class TurnWaiter implements FeedListener {
     this.#fail(storageStalledError());
   }
 
+  #end(outcome: TurnOutcome): void {
+    this.#isOver = true;
+    this.#resolve(outcome);
+  }
+
   #fail(error: Error): void {
+    this.#isOver = true;
     // The outcome may have no handler.
     this.outcome.catch(() => {});
     this.#reject(error);

@@ -258,8 +258,7 @@ export class SharedTasks<Head extends SharedHead> {
 
   /** Caches the head of a task whose turn this process has just claimed. */
   claimed(task: TaskKey, head: Head): void {
-    this.#known.delete(taskKeyText(task));
-    this.#note(task, head);
+    this.#note(task, head, true);
   }
 
   /** Resolves when all calls in progress have ended. */
@@ -339,8 +338,7 @@ export class SharedTasks<Head extends SharedHead> {
       if (change === undefined) return { answer, rows };
       const committed = await this.#tables.commit({ change, question, wishes });
       if (committed.kind === 'committed') {
-        if (change.before === undefined) this.#known.delete(taskKeyText(task));
-        this.#note(task, committed.head);
+        this.#note(task, committed.head, change.before === undefined);
         return { answer, committed, rows };
       }
       this.#known.delete(taskKeyText(task));
@@ -353,11 +351,13 @@ export class SharedTasks<Head extends SharedHead> {
     return repeatCall(this.#clock, `The task ${id}`, attempt);
   }
 
-  #note(task: TaskKey, head: Head): void {
+  /** Caches the head of a task, or removes it if no turn is held. `replaces`: the cached head is of no use. */
+  #note(task: TaskKey, head: Head, replaces: boolean): void {
     const text = taskKeyText(task);
+    const known = replaces ? undefined : this.#known.get(text);
     // A renewal may end after a later call has changed the task.
-    const known = this.#known.get(text);
     if (known !== undefined && (known.version > head.version || known.seq > head.seq)) return;
+    // The entry moves to the end of the map, so that the oldest one is the first.
     this.#known.delete(text);
     if (head.holder === undefined || head.hasEnded) return;
     this.#known.set(text, head);
