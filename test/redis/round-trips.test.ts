@@ -1,3 +1,4 @@
+import { agent, createA2AServer, silentLogger } from 'parley-a2a';
 import { afterAll, expect, it } from 'vitest';
 import { ALICE, acceptance, LEASE, newTask, TaskPlay, takeClaim, userMessage } from '../contract/storage/task-play.js';
 import { StorageClock } from '../contract/storage/tested-storage.js';
@@ -69,4 +70,22 @@ it('an append succeeds after another process has accepted a message', async () =
   expect(scripts()).toBe(1);
   await other.close();
   await storage.close();
+});
+
+it('a message whose sender waits for the task takes two scripts', async () => {
+  const { tested, scripts } = await openCounted();
+  const { storage } = tested;
+  const echo = agent(({ text }) => `You said: ${text}`);
+  const echoServer = createA2AServer({ agent: echo, storage, logger: silentLogger });
+  const { url } = await echoServer.listen(0);
+  scripts();
+  const params = { message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'hello' }] } };
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'a2a-version': '1.0' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params }),
+  });
+  expect(await answer.json()).toMatchObject({ result: { task: { status: { state: 'TASK_STATE_COMPLETED' } } } });
+  expect(scripts()).toBe(2);
+  await echoServer.close();
 });

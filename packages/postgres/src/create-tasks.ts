@@ -2,7 +2,6 @@ import {
   type HeadChange,
   isTerminal,
   LogRecord,
-  type Scope,
   ShapedTask,
   stateNumber,
   statusTime,
@@ -34,17 +33,17 @@ export interface NewTask {
   readonly history: string | null;
   readonly artifacts: string | null;
   readonly event: string;
-  readonly message?: string;
-  readonly caller?: string;
-  readonly node?: string;
-  readonly lease_ms?: number;
-  readonly config_id?: string;
-  readonly config?: string;
-  readonly key?: string;
-  readonly ttl_ms?: number;
-  readonly digest?: string;
+  readonly message: string | undefined;
+  readonly caller: string | undefined;
+  readonly node: string | undefined;
+  readonly lease_ms: number | undefined;
+  readonly config_id: string | undefined;
+  readonly config: string | undefined;
+  readonly key: string | undefined;
+  readonly ttl_ms: number | undefined;
+  readonly digest: string | undefined;
   /** The expected version of the key. Absent: the key must not exist. */
-  readonly key_version?: string;
+  readonly key_version: string | undefined;
 }
 
 const FIELDS = `n integer, part smallint, scope uuid, id text, context uuid, agent text, tenant text, owner text,
@@ -131,7 +130,10 @@ function compare(one: string, other: string): number {
   return one < other ? -1 : 1;
 }
 
-function newTask(scopes: StoredScopes, scope: Scope, task: Task): NewTask {
+/** Returns the fields of a change that creates a task, for `createTasks`. */
+export function newTaskOf(scopes: StoredScopes, change: HeadChange<PostgresHead>, task: Task): NewTask {
+  const { adds, lease, config, key } = change;
+  const { scope } = change.task;
   const stored = scopes.of(scope);
   const { contextId, status } = task;
   const isEnd = isTerminal(status.state);
@@ -155,18 +157,15 @@ function newTask(scopes: StoredScopes, scope: Scope, task: Task): NewTask {
     history: isEnd ? (texts.history ?? null) : null,
     artifacts: isEnd ? (texts.artifacts ?? null) : null,
     event: new LogRecord(1, 0, { task }).text,
-  };
-}
-
-/** Returns the fields of a change that creates a task, for `createTasks`. */
-export function newTaskOf(scopes: StoredScopes, change: HeadChange<PostgresHead>, task: Task): NewTask {
-  const { adds, lease, config, key } = change;
-  return {
-    ...newTask(scopes, change.task.scope, task),
-    ...(adds && { message: JSON.stringify(adds.message), caller: JSON.stringify(adds.caller) }),
-    ...(lease && { node: textOfName(lease.node), lease_ms: lease.leaseMs }),
-    ...(config && { config_id: indexForm(config.config.id), config: JSON.stringify(config.config) }),
-    ...(key && { key: indexForm(key.key.key), ttl_ms: key.key.ttlMs, digest: key.key.digest }),
-    ...(key?.before && { key_version: key.before.version }),
+    message: adds && JSON.stringify(adds.message),
+    caller: adds && JSON.stringify(adds.caller),
+    node: lease ? textOfName(lease.node) : undefined,
+    lease_ms: lease?.leaseMs,
+    config_id: config && indexForm(config.config.id),
+    config: config && JSON.stringify(config.config),
+    key: key && indexForm(key.key.key),
+    ttl_ms: key?.key.ttlMs,
+    digest: key?.key.digest,
+    key_version: key?.before?.version,
   };
 }

@@ -122,7 +122,13 @@ export class PostgresTasks implements SharedTables<PostgresHead> {
     const { pk, now } = created;
     const { seq, epoch, turns, began, queue, lease } = change;
     const head: PostgresHead = {
-      ...{ pk, version: 0, seq, epoch, turns, began, queue },
+      pk,
+      version: 0,
+      seq,
+      epoch,
+      turns,
+      began,
+      queue,
       state: task.status.state,
       contextId: task.contextId,
       hasEnded: row.ended,
@@ -197,7 +203,12 @@ function headAfter(change: HeadChange<PostgresHead>, before: PostgresHead, { seq
   return {
     ...before,
     version: keepsVersion(change, before) ? before.version : before.version + 1,
-    ...{ seq, epoch, turns, began, queue, state },
+    seq,
+    epoch,
+    turns,
+    began,
+    queue,
+    state,
     hasEnded: before.hasEnded || (append !== undefined && isTerminal(state)),
     holder: lease ? { turn: lease.turn, node: lease.node, leaseEnd: now + lease.leaseMs } : keptHolder(change, before),
   };

@@ -17,8 +17,8 @@ export interface RecordFields {
   readonly q: number;
   readonly t: number;
   readonly e: string;
-  readonly h?: string | null;
-  readonly m?: string | null;
+  readonly h?: string | null | undefined;
+  readonly m?: string | null | undefined;
 }
 
 /** The changes of a waiting or running turn. `ready`: false if a node holds it, true if it can be claimed. */
@@ -33,8 +33,11 @@ interface TurnFields {
   cancel?: string;
 }
 
+/** Fields that may all be absent. JSON has no members that are undefined. */
+type AbsentFields<Fields> = { readonly [Name in keyof Fields]?: Fields[Name] | undefined };
+
 /** A change of a task for the statement that changes tasks. */
-export interface PreparedChange extends Partial<AppendFields>, Partial<AddedFields> {
+export interface PreparedChange extends AbsentFields<AppendFields>, AbsentFields<AddedFields> {
   /** Its index in the batch. */
   n: number;
   readonly pk: number;
@@ -46,11 +49,11 @@ export interface PreparedChange extends Partial<AppendFields>, Partial<AddedFiel
   readonly epoch: number;
   readonly turns: number;
   /** Absent: unchanged. */
-  readonly held?: number;
+  readonly held: number | undefined;
   readonly queued: number;
   /** The turn to remove. 0: all of them. */
-  readonly drops?: number;
-  readonly changed?: readonly TurnFields[];
+  readonly drops: number | undefined;
+  readonly changed: readonly TurnFields[] | undefined;
   /** Its approximate length in the statement. */
   readonly length: number;
 }
@@ -111,11 +114,16 @@ export function preparedChange(
   const held = lease === undefined ? (queue.length === 0 ? 0 : undefined) : (lease?.turn ?? 0);
   return {
     n: 0,
-    ...{ pk: before.pk, part: scopes.of(task.scope).part, version: before.version },
-    ...{ stays: keepsVersion(change, before), epoch, turns, queued: queue.length },
-    ...(held !== undefined && { held }),
-    ...(drops !== undefined && { drops: drops === 'all' ? 0 : drops }),
-    ...(changed.length > 0 && { changed }),
+    pk: before.pk,
+    part: scopes.of(task.scope).part,
+    version: before.version,
+    stays: keepsVersion(change, before),
+    epoch,
+    turns,
+    queued: queue.length,
+    held,
+    drops: drops === 'all' ? 0 : drops,
+    changed: changed.length > 0 ? changed : undefined,
     ...appended,
     ...added,
     length:
@@ -147,26 +155,28 @@ export function keepsVersion(
 function appendFields(
   { after, records, head, snapshot }: WrittenAppend,
   { seq, began }: HeadChange<PostgresHead>,
-): Partial<AppendFields> {
+): AbsentFields<AppendFields> {
   const texts = snapshot && ShapedTask.textsOf(snapshot);
   const fields = preparedRecords(records);
   return {
-    ...{ after, seq, began },
+    after,
+    seq,
+    began,
     count: records.length,
     bytes: fields.reduce((sum, { e, h, m }) => sum + e.length + (h?.length ?? 0) + (m?.length ?? 0), 0),
     state: stateNumber(head.status.state),
     status_time: statusTime(head.status),
     ends: isTerminal(head.status.state),
     status: texts?.status ?? statusText(head.status),
-    ...(head.metadata !== undefined && { metadata: JSON.stringify(head.metadata) }),
+    metadata: head.metadata && JSON.stringify(head.metadata),
     snap: texts !== undefined,
-    ...(texts?.history !== undefined && { history: texts.history }),
-    ...(texts?.artifacts !== undefined && { artifacts: texts.artifacts }),
+    history: texts?.history,
+    artifacts: texts?.artifacts,
     records: fields,
   };
 }
 
-function addedFields({ task, adds, lease, queue }: HeadChange<PostgresHead>): Partial<AddedFields> | undefined {
+function addedFields({ task, adds, lease, queue }: HeadChange<PostgresHead>): AbsentFields<AddedFields> | undefined {
   if (adds === undefined) return undefined;
   const { turn, attempts, message, caller } = adds;
   const [agent, tenant, owner] = scopeColumns(task.scope);
@@ -177,8 +187,11 @@ function addedFields({ task, adds, lease, queue }: HeadChange<PostgresHead>): Pa
     ready: !isClaimed && queue.length === 1,
     message: JSON.stringify(message),
     caller: JSON.stringify(caller),
-    ...(isClaimed && { node: textOfName(lease.node), lease_ms: lease.leaseMs }),
-    ...{ agent, tenant, owner },
+    node: isClaimed ? textOfName(lease.node) : undefined,
+    lease_ms: isClaimed ? lease.leaseMs : undefined,
+    agent,
+    tenant,
+    owner,
   };
 }
 
@@ -210,7 +223,7 @@ export function preparedRecords(records: readonly LogRecord[]): readonly RecordF
     q: seq,
     t: turn,
     e: text,
-    ...(history !== undefined && { h: JSON.stringify(history) }),
-    ...(metadata !== undefined && { m: JSON.stringify(metadata) }),
+    h: history && JSON.stringify(history),
+    m: metadata && JSON.stringify(metadata),
   }));
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { partitionOf, type Scope, type TaskKey } from 'parley-a2a/storage-engine';
 
 // Texts of PostgreSQL cannot contain U+0000 or an unpaired surrogate, and an index accepts no text of some kilobytes.
@@ -25,7 +25,7 @@ export function nameOf(text: string): string {
 /** Returns the index form of a name: the text of a short name, or the hash of a long one. */
 export function indexForm(name: string): string {
   const text = textOfName(name);
-  return text.length <= LONGEST ? text : `${HASHED}${createHash('sha256').update(text).digest('hex')}`;
+  return text.length <= LONGEST ? text : `${HASHED}${hash('sha256', text)}`;
 }
 
 /** Returns the text to store with an index form that is a hash. `null` for other names. */
@@ -125,6 +125,6 @@ export function contextHash({ hash }: StoredScope, contextId: string): string {
 
 /** Returns the first half of the SHA-256 of a text, as a UUID. */
 function hashOf(text: string): string {
-  const hex = createHash('sha256').update(text).digest('hex');
+  const hex = hash('sha256', text);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
 }

@@ -153,8 +153,8 @@ end
  * ARGV: NAME, the whole head before, the changed prefix of the head after, and the index in the head before from which
  * both are equal. Then the records, and the fields with their texts, each after their number. Then the fields to remove,
  * separated by spaces, and the other parts, each after its name. The script adds the times of the server.
- * Returns 1, or 1 and the head, the time, 1 if a delivery became due, the content, and the request to cancel. If
- * anything has changed, it returns 0 and the rows of the question.
+ * Returns 1, or 1 and the head, and 1 if a delivery became due. If the content or the request to cancel is asked for,
+ * the time and both follow. If anything has changed, the script returns 0 and the rows of the question.
  */
 export const CHANGE = `${ROWS}${DROP_LOG}${QUEUES}
 local name, before_text, at = ARGV[2], ARGV[3], 7 + count
@@ -297,6 +297,10 @@ if given.ends then
     sum = drop_log(other)
   end
 end
-return { 1, text, num(time), is_due and 1 or 0, given.whole and content(task, log, head) or false,
+local due = is_due and 1 or 0
+if not given.whole and not given.cancel then
+  return { 1, text, due }
+end
+return { 1, text, due, num(time), given.whole and content(task, log, head) or false,
   given.cancel and head.held > 0 and call('HGET', task, 'x' .. num(head.held)) or false }
 `;

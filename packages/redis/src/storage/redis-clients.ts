@@ -77,9 +77,9 @@ export class RedisClients {
       lazyConnect: true,
       autoResendUnfulfilledCommands: false,
       connectTimeout: connectTimeoutMs,
-      // If a server does not answer, the connection is closed, and all its commands fail.
+      // If a server does not answer, the connection is closed, and all its commands fail. `RedisConnection` limits the
+      // time of each call, because a timer of the driver for each command costs more.
       socketTimeout: commandTimeoutMs,
-      commandTimeout: commandTimeoutMs,
       disableClientInfo: true,
       protocol: 2,
     } satisfies SingleOptions;

@@ -78,7 +78,7 @@ export class RedisConnection {
     if (this.#closed) throw new StorageError('the storage is closed');
     this.#running += 1;
     try {
-      const answer = await commands(this.#client);
+      const answer = await this.#inTime(() => commands(this.#client));
       this.#outage.working();
       return answer;
     } catch (error) {
@@ -101,6 +101,14 @@ export class RedisConnection {
     cancel();
     this.#outage.close();
     this.#client.disconnect();
+  }
+
+  #inTime<T>(commands: () => Promise<T>): Promise<T> {
+    const { clock, commandTimeoutMs } = this.settings;
+    return new Promise((resolve, reject) => {
+      const cancel = clock.after(commandTimeoutMs, () => reject(new Error('Command timed out')));
+      commands().then(resolve, reject).finally(cancel);
+    });
   }
 
   #failure(error: unknown): StorageError {

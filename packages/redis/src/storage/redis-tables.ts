@@ -34,7 +34,7 @@ type RowsAnswer = readonly [
 
 type ChangeAnswer =
   | 1
-  | readonly [1, head: string, now: string, isDue: 0 | 1, content: TaskContent | null, cancel: string | null]
+  | readonly [1, head: string, isDue: 0 | 1, now?: string, content?: TaskContent | null, cancel?: string | null]
   | readonly [0, rows: RowsAnswer];
 
 /** The tables of the engine in Redis. Each call is one script. */
@@ -76,17 +76,17 @@ export class RedisTables implements SharedTables<RedisHead> {
       // A message that may be a repeat is searched for by a separate call.
       return question.sameTurn === undefined ? { kind: 'moved', rows: rowsOf(question, answer[1]) } : { kind: 'moved' };
     }
-    const [, text, now, isDue, content, request] = answer;
+    const [, text, isDue, now, content, request] = answer;
     const known = headOf([text, texts.head.holder?.node ?? null, null]);
     if (known === undefined) throw new StorageError(`The script did not answer the head of the task ${task.id}`);
     return {
       kind: 'committed',
       head: { ...known, contextId },
       isDue: isDue === 1,
-      ...(content !== null && {
+      ...(content && {
         task: this.#unreadable.required(task, () => storedOf(task, content, Number(now))),
       }),
-      ...(request !== null && { cancel: parseCancel(request) }),
+      ...(request && { cancel: parseCancel(request) }),
     };
   }
 

@@ -42,7 +42,7 @@ export class WakeupBatch {
     this.#texts.clear();
     const messages: string[] = [];
     for (let at = 0; at < all.length; at += MOST) {
-      messages.push(`[${JSON.stringify(sender)},${all.slice(at, at + MOST).join(',')}]`);
+      messages.push(`${beginOf(sender)}${all.slice(at, at + MOST).join(',')}]`);
     }
     return messages;
   }
@@ -53,9 +53,8 @@ export class WakeupBatch {
  * client that may publish can have written the message.
  */
 export function readWakeups(message: string, self: string, listener: PlacedListener): void {
-  if (message.length > LONGEST) return;
-  const [sender, ...entries] = listOf(message);
-  if (sender === self) return;
+  if (message.length > LONGEST || message.startsWith(beginOf(self))) return;
+  const [, ...entries] = listOf(message);
   for (const entry of entries) {
     if (isPlaced(entry)) listener.placed(...entry);
     else if (isTask(entry)) {
@@ -63,6 +62,11 @@ export function readWakeups(message: string, self: string, listener: PlacedListe
       listener[kind]({ scope: { agent, tenant, owner }, id });
     }
   }
+}
+
+/** The beginning of a message: its sender, before the first wake-up. */
+function beginOf(sender: string): string {
+  return `[${JSON.stringify(sender)},`;
 }
 
 function listOf(message: string): readonly unknown[] {

@@ -42,8 +42,8 @@ interface Call<Head extends SharedHead, Answer> {
   readonly question: TaskQuestion;
   readonly wishes?: CommitWishes;
   readonly leaseMs?: number;
-  /** The expected rows. With them, the first attempt needs no read. */
-  readonly expected?: () => QuestionRows<Head> | undefined;
+  /** The expected rows. With them, the first attempt needs no read. `text`: the text of the task's key. */
+  readonly expected?: (text: string) => QuestionRows<Head> | undefined;
   readonly decide: (tables: RecordedChange<Head>, rows: QuestionRows<Head>) => Answer;
 }
 
@@ -121,7 +121,7 @@ export class SharedTasks<Head extends SharedHead> {
   /** Stores a task that no message created. Returns false if the id exists. */
   create(scope: Scope, task: Task): Promise<boolean> {
     const key = { scope, id: task.id };
-    return this.#lanes.do(key, async () => {
+    return this.#lanes.do(taskKeyText(key), async () => {
       const question = { task: key };
       const numbers = { seq: 1, epoch: 0, turns: 0, began: 0, queue: [] };
       const create = { task, isContextNew: false };
@@ -141,8 +141,8 @@ export class SharedTasks<Head extends SharedHead> {
     const { answer, committed } = await this.#run({
       question: { task: key, tail: { after, records } },
       // Only a repeated append compares the log.
-      expected: () => {
-        const rows = typeof authority === 'number' ? this.#expected(key) : undefined;
+      expected: (text) => {
+        const rows = typeof authority === 'number' ? this.#expected(text) : undefined;
         return rows?.head?.seq === after ? rows : undefined;
       },
       decide: (tables, rows) => appendRecords(tables, { head: rows.head, request, call: append }, rows.now),
@@ -160,7 +160,7 @@ export class SharedTasks<Head extends SharedHead> {
     const call = this.#callOfHeld(held, leaseMs, (tables, { head, now }) =>
       renewTurn(tables, { head, held }, now + leaseMs),
     );
-    return heldAfter(await this.#decided(call));
+    return heldAfter(await this.#decided(taskKeyText(held.key), call));
   }
 
   /** Claims the first turn of a task. `turn` is undefined if the node may not claim it. */
@@ -188,7 +188,7 @@ export class SharedTasks<Head extends SharedHead> {
   async saveCheckpoint(held: HeldTurn, checkpoint: JsonValue): Promise<boolean> {
     const { answer } = await this.#run({
       question: { task: held.key },
-      expected: () => this.#expected(held.key),
+      expected: (text) => this.#expected(text),
       decide: (tables, { head }) => saveCheckpoint(tables, { head, held }, checkpoint),
     });
     return answer;
@@ -200,7 +200,7 @@ export class SharedTasks<Head extends SharedHead> {
   ): Promise<{ readonly waiting: number; readonly isReady: boolean }> {
     const { answer } = await this.#run({
       question: { task: held.key },
-      expected: () => this.#expected(held.key),
+      expected: (text) => this.#expected(text),
       decide: (tables, { head }) => releaseTurn(tables, { head, held, attempt: held.attempt }, how),
     });
     return answer;
@@ -253,12 +253,12 @@ export class SharedTasks<Head extends SharedHead> {
       );
       return found === undefined || (await this.#tables.remove(task, found)) ? outcome : undefined;
     };
-    return this.#lanes.do(task, () => this.#repeat(task, attempt));
+    return this.#lanes.do(taskKeyText(task), () => this.#repeat(task, attempt));
   }
 
   /** Caches the head of a task whose turn this process has just claimed. */
   claimed(task: TaskKey, head: Head): void {
-    this.#note(task, head, true);
+    this.#note(taskKeyText(task), head, true);
   }
 
   /** Resolves when all calls in progress have ended. */
@@ -299,28 +299,24 @@ export class SharedTasks<Head extends SharedHead> {
       question: { task: held.key, cancel: true },
       wishes: { cancel: true },
       leaseMs,
-      expected: () => this.#expected(held.key),
+      expected: (text) => this.#expected(text),
       decide,
     };
   }
 
-  #expected(task: TaskKey): QuestionRows<Head> | undefined {
-    const head = this.#known.get(taskKeyText(task));
+  #expected(text: string): QuestionRows<Head> | undefined {
+    const head = this.#known.get(text);
     return head && { now: 0, isBlocked: false, head };
   }
 
   #run<Answer>(call: Call<Head, Answer>): Promise<Decided<Head, Answer>> {
-    return this.#lanes.do(call.question.task, () => this.#decided(call));
+    const text = taskKeyText(call.question.task);
+    return this.#lanes.do(text, () => this.#decided(text, call));
   }
 
-  async #decided<Answer>({
-    question,
-    wishes = {},
-    leaseMs = 0,
-    expected,
-    decide,
-  }: Call<Head, Answer>): Promise<Decided<Head, Answer>> {
-    const known = expected?.();
+  async #decided<Answer>(text: string, call: Call<Head, Answer>): Promise<Decided<Head, Answer>> {
+    const { question, wishes = {}, leaseMs = 0, expected, decide } = call;
+    const known = expected?.(text);
     let isExpected = known !== undefined;
     let rows = known ?? (await this.#tables.load(question));
     const { task } = question;
@@ -338,10 +334,10 @@ export class SharedTasks<Head extends SharedHead> {
       if (change === undefined) return { answer, rows };
       const committed = await this.#tables.commit({ change, question, wishes });
       if (committed.kind === 'committed') {
-        this.#note(task, committed.head, change.before === undefined);
+        this.#note(text, committed.head, change.before === undefined);
         return { answer, committed, rows };
       }
-      this.#known.delete(taskKeyText(task));
+      this.#known.delete(text);
       rows = committed.rows ?? (await this.#tables.load(question));
       return undefined;
     });
@@ -352,8 +348,7 @@ export class SharedTasks<Head extends SharedHead> {
   }
 
   /** Caches the head of a task, or removes it if no turn is held. `replaces`: the cached head is of no use. */
-  #note(task: TaskKey, head: Head, replaces: boolean): void {
-    const text = taskKeyText(task);
+  #note(text: string, head: Head, replaces: boolean): void {
     const known = replaces ? undefined : this.#known.get(text);
     // A renewal may end after a later call has changed the task.
     if (known !== undefined && (known.version > head.version || known.seq > head.seq)) return;
