@@ -44,7 +44,9 @@ export class ResponseStream {
   /** Ends the stream between two frames, for a shutdown. */
   stop(): void {
     if (this.#over) return;
-    this.#finish();
+    this.#over = true;
+    this.#options.response.end();
+    this.#onDrain();
     this.#release();
   }
 
@@ -55,7 +57,11 @@ export class ResponseStream {
         if (this.#blocked) await this.#room();
         const next = await this.#frames.next();
         if (this.#over) return;
-        if (next.done === true) return this.#finish();
+        if (next.done === true) {
+          this.#over = true;
+          response.end();
+          return;
+        }
         this.#begun = true;
         this.#blocked = !response.write(next.value);
       }
@@ -92,12 +98,6 @@ export class ResponseStream {
     if (!ended) this.#release();
     if (this.#place !== undefined) this.#options.streams?.remove(this.#place);
   };
-
-  #finish(): void {
-    this.#over = true;
-    this.#options.response.end();
-    this.#onDrain();
-  }
 
   #release(): void {
     this.#frames.return?.().catch((error: unknown) => {

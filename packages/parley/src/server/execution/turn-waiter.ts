@@ -26,6 +26,7 @@ export class TurnWaiter implements FeedListener {
   readonly #resolve: (outcome: TurnOutcome) => void;
   readonly #reject: (error: Error) => void;
   #turn: number | undefined;
+  /** True once a record has ended the wait. Its owner detaches it soon. */
   #isOver = false;
   #early: { records: readonly LogRecord[]; snapshot: Task | undefined }[] | undefined;
 
@@ -59,7 +60,8 @@ export class TurnWaiter implements FeedListener {
       const reached = state === undefined ? undefined : reaches(turn, { state, lastTurn: record.turn });
       if (reached === undefined) continue;
       // In the middle of a commit, the snapshot already contains events after the interruption.
-      return this.#end({ reached, task: record === records.at(-1) ? snapshot : undefined });
+      this.#isOver = true;
+      return this.#resolve({ reached, task: record === records.at(-1) ? snapshot : undefined });
     }
   }
 
@@ -70,7 +72,7 @@ export class TurnWaiter implements FeedListener {
   look(progress: TaskProgress | undefined): void {
     if (progress === undefined) return this.#fail(new TaskNotFoundError(this.key.id));
     const reached = this.#turn === undefined ? undefined : reaches(this.#turn, progress);
-    if (reached !== undefined) this.#end({ reached, task: undefined });
+    if (reached !== undefined) this.#resolve({ reached, task: undefined });
   }
 
   shutDown(): void {
@@ -81,13 +83,7 @@ export class TurnWaiter implements FeedListener {
     this.#fail(storageStalledError());
   }
 
-  #end(outcome: TurnOutcome): void {
-    this.#isOver = true;
-    this.#resolve(outcome);
-  }
-
   #fail(error: Error): void {
-    this.#isOver = true;
     // The outcome may have no handler.
     this.outcome.catch(() => {});
     this.#reject(error);
