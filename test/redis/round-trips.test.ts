@@ -75,7 +75,7 @@ it('an append succeeds after another process has accepted a message', async () =
 it('a message whose sender waits for the task takes two scripts', async () => {
   const { tested, scripts } = await openCounted();
   const { storage } = tested;
-  const echo = agent(({ text }) => `You said: ${text}`);
+  const echo = agent((text) => `You said: ${text}`);
   const echoServer = createA2AServer({ agent: echo, storage, logger: silentLogger });
   const { url } = await echoServer.listen(0);
   scripts();

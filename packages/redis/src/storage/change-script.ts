@@ -151,8 +151,8 @@ end
  * contains no other rules. A change without records is also written after records that were appended in the meantime:
  * otherwise a turn that writes continuously could block it forever. It runs after `CHANGE_CHUNKS`.
  * ARGV: NAME, the whole head before, the changed prefix of the head after, and the index in the head before from which
- * both are equal. Then the records, and the fields with their texts, each after their number. Then the fields to remove,
- * separated by spaces, and the other parts, each after its name. The script adds the times of the server.
+ * both are equal. Then the records, and the fields with their texts, each after their number. Then the fields to
+ * remove, separated by spaces, and the other parts, each after its name. The script adds the times of the server.
  * Returns 1, or 1 and the head, and 1 if a delivery became due. If the content or the request to cancel is asked for,
  * the time and both follow. If anything has changed, the script returns 0 and the rows of the question.
  */
