@@ -77,13 +77,17 @@ export class RedisConnection {
   async call<T>(commands: (client: RedisClient) => Promise<T>): Promise<T> {
     if (this.#closed) throw new StorageError('the storage is closed');
     this.#running += 1;
+    const { clock, commandTimeoutMs } = this.settings;
+    const late = Promise.withResolvers<never>();
+    const cancel = clock.after(commandTimeoutMs, () => late.reject(new Error('Command timed out')));
     try {
-      const answer = await this.#inTime(() => commands(this.#client));
+      const answer = await Promise.race([commands(this.#client), late.promise]);
       this.#outage.working();
       return answer;
     } catch (error) {
       throw this.#failure(error);
     } finally {
+      cancel();
       this.#running -= 1;
       if (this.#running === 0) this.#whenIdle?.();
     }
@@ -101,14 +105,6 @@ export class RedisConnection {
     cancel();
     this.#outage.close();
     this.#client.disconnect();
-  }
-
-  #inTime<T>(commands: () => Promise<T>): Promise<T> {
-    const { clock, commandTimeoutMs } = this.settings;
-    return new Promise((resolve, reject) => {
-      const cancel = clock.after(commandTimeoutMs, () => reject(new Error('Command timed out')));
-      commands().then(resolve, reject).finally(cancel);
-    });
   }
 
   #failure(error: unknown): StorageError {
