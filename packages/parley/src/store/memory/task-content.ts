@@ -1,7 +1,7 @@
 import type { Task } from '../../model/task.js';
 import { eventBytes, taskBytes } from '../../task/event-bytes.js';
 import type { LogRecord } from '../../task/log-record.js';
-import { type MemberTexts, ShapedTask } from '../../task/shaped-task.js';
+import { ShapedTask } from '../../task/shaped-task.js';
 import { type StatusAndMetadata, TaskBuilder } from '../../task/task-builder.js';
 import { trimLog } from '../engine/sweep.js';
 import { PackedLog } from './packed-log.js';
@@ -118,19 +118,28 @@ export class LiveTask {
   }
 }
 
-/** A finished task as text: a few strings cost the garbage collector far less than many objects. */
+/** A finished task as text: a few long strings cost the garbage collector far less than many objects. */
 export class PackedTask {
   readonly #id: string;
   readonly #contextId: string | undefined;
-  readonly #texts: MemberTexts;
+  /** The JSON of the members, one after the other. An absent one has no length. */
+  readonly #text: string;
+  readonly #artifactsAt: number;
+  readonly #historyAt: number;
+  readonly #metadataAt: number;
   #log: PackedLog | undefined;
   /** A large task after a read, until the garbage collector frees it. */
   #lately: WeakRef<Task> | undefined = undefined;
 
   constructor(task: Task, records: readonly LogRecord[]) {
+    const { status, artifacts = '', history = '', metadata = '' } = ShapedTask.textsOf(task);
     this.#id = task.id;
     this.#contextId = task.contextId;
-    this.#texts = ShapedTask.textsOf(task);
+    // Joined, because a sum would keep its parts as objects.
+    this.#text = [status, artifacts, history, metadata].join('');
+    this.#artifactsAt = status.length;
+    this.#historyAt = this.#artifactsAt + artifacts.length;
+    this.#metadataAt = this.#historyAt + history.length;
     this.#log = PackedLog.of(records, task);
   }
 
@@ -140,7 +149,7 @@ export class PackedTask {
 
   /** Approximate bytes in memory. */
   get bytes(): number {
-    return ENTRY + this.bytesOf({ artifacts: true, history: true }) + this.eventLogBytes;
+    return ENTRY + FRAME + this.#text.length + this.eventLogBytes;
   }
 
   /** Approximate bytes of the records. */
@@ -162,27 +171,29 @@ export class PackedTask {
     const lately = this.#lately?.deref();
     if (lately !== undefined) return lately;
     const task = this.readPart({ artifacts: true, history: true });
-    const { artifacts, history } = this.#texts;
-    const length = (artifacts?.length ?? 0) + (history?.length ?? 0);
-    if (length > LARGE) this.#lately = new WeakRef(task);
+    if (this.#metadataAt - this.#artifactsAt > LARGE) this.#lately = new WeakRef(task);
     return task;
   }
 
   /** Approximate length of the JSON of the wanted members. */
-  bytesOf(wanted: WantedMembers): number {
-    const { status, artifacts, history, metadata } = this.#texts;
-    const large = (wanted.artifacts ? (artifacts?.length ?? 0) : 0) + (wanted.history ? (history?.length ?? 0) : 0);
-    return FRAME + status.length + (metadata?.length ?? 0) + large;
+  bytesOf({ artifacts, history }: WantedMembers): number {
+    const unwanted =
+      (artifacts ? 0 : this.#historyAt - this.#artifactsAt) + (history ? 0 : this.#metadataAt - this.#historyAt);
+    return FRAME + this.#text.length - unwanted;
   }
 
-  readPart(wanted: WantedMembers): Task {
-    const { status, artifacts, history, metadata } = this.#texts;
-    const texts = {
-      status,
-      artifacts: wanted.artifacts ? artifacts : undefined,
-      history: wanted.history ? history : undefined,
-      metadata,
-    };
-    return ShapedTask.unread({ id: this.#id, contextId: this.#contextId, ...texts });
+  readPart({ artifacts, history }: WantedMembers): Task {
+    return ShapedTask.unread({
+      id: this.#id,
+      contextId: this.#contextId,
+      status: this.#text.slice(0, this.#artifactsAt),
+      artifacts: artifacts ? this.#member(this.#artifactsAt, this.#historyAt) : undefined,
+      history: history ? this.#member(this.#historyAt, this.#metadataAt) : undefined,
+      metadata: this.#member(this.#metadataAt, this.#text.length),
+    });
+  }
+
+  #member(from: number, to: number): string | undefined {
+    return from === to ? undefined : this.#text.slice(from, to);
   }
 }
