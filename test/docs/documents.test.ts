@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import ts from 'typescript';
-import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Snippet, snippetsOf } from './snippets.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -34,7 +35,13 @@ describe('code in the documents', () => {
     mkdirSync(dirname(fileOf(snippet)), { recursive: true });
     writeFileSync(fileOf(snippet), `${snippet.code}\nexport {};\n`);
   }
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  // The temporary folder of the blocks, which do not empty it.
+  const temporary = mkdtempSync(join(tmpdir(), 'parley-docs-'));
+  beforeAll(() => void vi.stubEnv('TMPDIR', temporary));
+  afterAll(() => {
+    vi.unstubAllEnvs();
+    for (const path of [folder, temporary]) rmSync(path, { recursive: true, force: true });
+  });
   afterEach(() => vi.restoreAllMocks());
 
   it('is there', () => {
