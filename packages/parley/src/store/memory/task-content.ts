@@ -122,24 +122,18 @@ export class LiveTask {
 export class PackedTask {
   readonly #id: string;
   readonly #contextId: string | undefined;
-  /** The JSON of the members, one after the other. An absent one has no length. */
+  /** The JSON of the members, which never contains U+0000, with U+0000 between them. An absent one is empty. */
   readonly #text: string;
-  readonly #artifactsAt: number;
-  readonly #historyAt: number;
-  readonly #metadataAt: number;
   #log: PackedLog | undefined;
   /** A large task after a read, until the garbage collector frees it. */
   #lately: WeakRef<Task> | undefined = undefined;
 
   constructor(task: Task, records: readonly LogRecord[]) {
-    const { status, artifacts = '', history = '', metadata = '' } = ShapedTask.textsOf(task);
+    const { status, artifacts, history, metadata } = ShapedTask.textsOf(task);
     this.#id = task.id;
     this.#contextId = task.contextId;
     // Joined, because a sum would keep its parts as objects.
-    this.#text = [status, artifacts, history, metadata].join('');
-    this.#artifactsAt = status.length;
-    this.#historyAt = this.#artifactsAt + artifacts.length;
-    this.#metadataAt = this.#historyAt + history.length;
+    this.#text = [status, artifacts, history, metadata].join('\0');
     this.#log = PackedLog.of(records, task);
   }
 
@@ -171,29 +165,26 @@ export class PackedTask {
     const lately = this.#lately?.deref();
     if (lately !== undefined) return lately;
     const task = this.readPart({ artifacts: true, history: true });
-    if (this.#metadataAt - this.#artifactsAt > LARGE) this.#lately = new WeakRef(task);
+    if (this.#text.length > LARGE) this.#lately = new WeakRef(task);
     return task;
   }
 
   /** Approximate length of the JSON of the wanted members. */
-  bytesOf({ artifacts, history }: WantedMembers): number {
-    const unwanted =
-      (artifacts ? 0 : this.#historyAt - this.#artifactsAt) + (history ? 0 : this.#metadataAt - this.#historyAt);
+  bytesOf(wanted: WantedMembers): number {
+    const [, artifacts = '', history = ''] = this.#text.split('\0');
+    const unwanted = (wanted.artifacts ? 0 : artifacts.length) + (wanted.history ? 0 : history.length);
     return FRAME + this.#text.length - unwanted;
   }
 
-  readPart({ artifacts, history }: WantedMembers): Task {
+  readPart(wanted: WantedMembers): Task {
+    const [status = '', artifacts, history, metadata] = this.#text.split('\0');
     return ShapedTask.unread({
       id: this.#id,
       contextId: this.#contextId,
-      status: this.#text.slice(0, this.#artifactsAt),
-      artifacts: artifacts ? this.#member(this.#artifactsAt, this.#historyAt) : undefined,
-      history: history ? this.#member(this.#historyAt, this.#metadataAt) : undefined,
-      metadata: this.#member(this.#metadataAt, this.#text.length),
+      status,
+      artifacts: (wanted.artifacts && artifacts) || undefined,
+      history: (wanted.history && history) || undefined,
+      metadata: metadata || undefined,
     });
-  }
-
-  #member(from: number, to: number): string | undefined {
-    return from === to ? undefined : this.#text.slice(from, to);
   }
 }
