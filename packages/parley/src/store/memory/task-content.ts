@@ -1,7 +1,7 @@
 import type { Task } from '../../model/task.js';
 import { eventBytes, taskBytes } from '../../task/event-bytes.js';
 import type { LogRecord } from '../../task/log-record.js';
-import { ShapedTask } from '../../task/shaped-task.js';
+import { type MemberTexts, ShapedTask } from '../../task/shaped-task.js';
 import { type StatusAndMetadata, TaskBuilder } from '../../task/task-builder.js';
 import { trimLog } from '../engine/sweep.js';
 import { PackedLog } from './packed-log.js';
@@ -118,22 +118,19 @@ export class LiveTask {
   }
 }
 
-/** A finished task as text: a few long strings cost the garbage collector far less than many objects. */
+/** A finished task as text: a few strings cost the garbage collector far less than many objects. */
 export class PackedTask {
   readonly #id: string;
   readonly #contextId: string | undefined;
-  /** The JSON of the members, which never contains U+0000, with U+0000 between them. An absent one is empty. */
-  readonly #text: string;
+  readonly #texts: MemberTexts;
   #log: PackedLog | undefined;
   /** A large task after a read, until the garbage collector frees it. */
   #lately: WeakRef<Task> | undefined = undefined;
 
   constructor(task: Task, records: readonly LogRecord[]) {
-    const { status, artifacts, history, metadata } = ShapedTask.textsOf(task);
     this.#id = task.id;
     this.#contextId = task.contextId;
-    // Joined, because a sum would keep its parts as objects.
-    this.#text = [status, artifacts, history, metadata].join('\0');
+    this.#texts = ShapedTask.textsOf(task);
     this.#log = PackedLog.of(records, task);
   }
 
@@ -143,7 +140,7 @@ export class PackedTask {
 
   /** Approximate bytes in memory. */
   get bytes(): number {
-    return ENTRY + FRAME + this.#text.length + this.eventLogBytes;
+    return ENTRY + this.bytesOf({ artifacts: true, history: true }) + this.eventLogBytes;
   }
 
   /** Approximate bytes of the records. */
@@ -165,26 +162,27 @@ export class PackedTask {
     const lately = this.#lately?.deref();
     if (lately !== undefined) return lately;
     const task = this.readPart({ artifacts: true, history: true });
-    if (this.#text.length > LARGE) this.#lately = new WeakRef(task);
+    const { artifacts, history } = this.#texts;
+    const length = (artifacts?.length ?? 0) + (history?.length ?? 0);
+    if (length > LARGE) this.#lately = new WeakRef(task);
     return task;
   }
 
   /** Approximate length of the JSON of the wanted members. */
   bytesOf(wanted: WantedMembers): number {
-    const [, artifacts = '', history = ''] = this.#text.split('\0');
-    const unwanted = (wanted.artifacts ? 0 : artifacts.length) + (wanted.history ? 0 : history.length);
-    return FRAME + this.#text.length - unwanted;
+    const { status, artifacts, history, metadata } = this.#texts;
+    const large = (wanted.artifacts ? (artifacts?.length ?? 0) : 0) + (wanted.history ? (history?.length ?? 0) : 0);
+    return FRAME + status.length + (metadata?.length ?? 0) + large;
   }
 
   readPart(wanted: WantedMembers): Task {
-    const [status = '', artifacts, history, metadata] = this.#text.split('\0');
-    return ShapedTask.unread({
-      id: this.#id,
-      contextId: this.#contextId,
+    const { status, artifacts, history, metadata } = this.#texts;
+    const texts = {
       status,
-      artifacts: (wanted.artifacts && artifacts) || undefined,
-      history: (wanted.history && history) || undefined,
-      metadata: metadata || undefined,
-    });
+      artifacts: wanted.artifacts ? artifacts : undefined,
+      history: wanted.history ? history : undefined,
+      metadata,
+    };
+    return ShapedTask.unread({ id: this.#id, contextId: this.#contextId, ...texts });
   }
 }
