@@ -88,4 +88,5 @@ it('a message whose sender waits for the task takes two scripts', async () => {
   expect(await answer.json()).toMatchObject({ result: { task: { status: { state: 'TASK_STATE_COMPLETED' } } } });
   expect(scripts()).toBe(2);
   await echoServer.close();
+  await storage.close();
 });

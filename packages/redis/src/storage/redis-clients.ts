@@ -20,9 +20,12 @@ export class RedisClients {
     this.settings = settings;
   }
 
-  /** Makes a connection to one server. With sentinels, it is the primary. */
-  single(): Redis {
-    const { places, sentinel, database, tls } = this.settings;
+  /**
+   * Makes a connection to one server. With sentinels, it is the primary. `isTimed`: false if the caller limits the time
+   * of its commands, because a timer of the driver for each command costs more.
+   */
+  single({ isTimed = true }: { readonly isTimed?: boolean } = {}): Redis {
+    const { places, sentinel, database, tls, commandTimeoutMs } = this.settings;
     const [{ host, port } = { host: 'localhost', port: 6379 }] = places;
     const where: SingleOptions =
       sentinel === undefined
@@ -30,6 +33,7 @@ export class RedisClients {
         : { sentinels: [...places], name: sentinel, enableTLSForSentinelMode: tls !== undefined };
     return new Redis({
       ...this.#common(),
+      ...(isTimed && { commandTimeout: commandTimeoutMs }),
       ...where,
       db: database,
       enableOfflineQueue: false,
@@ -63,7 +67,7 @@ export class RedisClients {
       slotsRefreshInterval: 10_000,
       // Keeps host names, because certificates contain them.
       dnsLookup: (address, callback) => callback(null, address),
-      redisOptions: this.#common(),
+      redisOptions: { ...this.#common(), commandTimeout: this.settings.commandTimeoutMs },
       ...more,
     });
   }
@@ -77,8 +81,7 @@ export class RedisClients {
       lazyConnect: true,
       autoResendUnfulfilledCommands: false,
       connectTimeout: connectTimeoutMs,
-      // If a server does not answer, the connection is closed, and all its commands fail. `RedisConnection` limits the
-      // time of each call, because a timer of the driver for each command costs more.
+      // If a server does not answer, the connection is closed, and all its commands fail.
       socketTimeout: commandTimeoutMs,
       disableClientInfo: true,
       protocol: 2,

@@ -131,7 +131,7 @@ function absentKey(key: string): readonly string[] {
 async function openClient(clients: RedisClients): Promise<RedisClient> {
   const { settings } = clients;
   if (settings.cluster !== true) {
-    const single = await connectClient(clients.single(), settings);
+    const single = await connectClient(clients.single({ isTimed: false }), settings);
     const info = settings.cluster === false ? '' : await single.info('cluster').catch(() => '');
     if (!/^cluster_enabled:1/m.test(info)) return single;
     single.disconnect();
