@@ -110,25 +110,35 @@ describe('a server killed in the middle of its work', () => {
     }
     expect(events).toBeGreaterThan(kills * 10);
 
-    // After one more start without a kill, every task has ended or waits for its caller.
-    const address = await start();
-    await waitUntilSettled(address);
-    if (child) await killProcess(child);
-    const storage = await open();
-    for (const id of tasks) {
-      const state = (await storage.task(scope, id))?.task.status.state ?? 'TASK_STATE_UNSPECIFIED';
-      expect(isTerminal(state) || isInterrupted(state), `${id} is left in ${state}`).toBe(true);
+    // Every task ends or waits for its caller. The turn of an answered question shows nothing before it begins, so the
+    // first kill may be in the middle of it. It goes on with the next start.
+    let left = tasks;
+    for (let starts = 0; left.size > 0 && starts < 5; starts += 1) {
+      await waitUntilSettled(await start());
+      if (child) await killProcess(child);
+      left = await unsettled(left);
     }
-    await storage.close();
+    expect([...left], 'tasks that no server goes on with').toEqual([]);
   }, 600_000);
 });
 
 /** Until the server has no task at work any more. A task leaves SUBMITTED for WORKING, so that is counted last. */
 async function waitUntilSettled(address: string): Promise<void> {
-  for (;;) {
-    if ((await count(address, 'TASK_STATE_SUBMITTED')) > 0) continue;
-    if ((await count(address, 'TASK_STATE_WORKING')) === 0) return;
+  for (const state of ['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING']) {
+    await vi.waitFor(async () => expect(await count(address, state), state).toBe(0), { timeout: 60_000, interval: 5 });
   }
+}
+
+/** Returns the tasks that neither have ended nor wait for their caller. */
+async function unsettled(tasks: ReadonlySet<string>): Promise<Set<string>> {
+  const storage = await open();
+  const left = new Set<string>();
+  for (const id of tasks) {
+    const state = (await storage.task(scope, id))?.task.status.state;
+    if (state === undefined || !(isTerminal(state) || isInterrupted(state))) left.add(id);
+  }
+  await storage.close();
+  return left;
 }
 
 async function count(address: string, status: string): Promise<number> {
