@@ -37,16 +37,25 @@ describe.each(Object.keys(BACKENDS))('while %s is away', (backend) => {
           async () => expect((await measureAnswer(replica.call('/a2a/rest/tasks'))).ms).toBeLessThan(1_000),
           PATIENCE,
         );
-        const answers = await Promise.all([
-          measureAnswer(replica.sendRaw('echo x')),
-          measureAnswer(replica.call(`/a2a/rest/tasks/${id}`)),
-          measureAnswer(replica.call('/a2a/rest/tasks')),
-          measureAnswer(replica.call(`/a2a/rest/tasks/${id}:cancel`, {})),
-        ]);
-        for (const { status, retryAfter, ms } of answers) {
-          expect(status).toBe(503);
-          expect(Number(retryAfter)).toBeGreaterThan(0);
-          expect(ms).toBeLessThan(1_500);
+        const calls = [
+          () => replica.sendRaw('echo x'),
+          () => replica.call(`/a2a/rest/tasks/${id}`),
+          () => replica.call('/a2a/rest/tasks'),
+          () => replica.call(`/a2a/rest/tasks/${id}:cancel`, {}),
+        ];
+        // A busy machine may stand still for a moment, so the second fastest of three rounds counts.
+        const rounds: number[][] = [];
+        while (rounds.length < 3) {
+          const answers = await Promise.all(calls.map((call) => measureAnswer(call())));
+          for (const { status, retryAfter } of answers) {
+            expect(status).toBe(503);
+            expect(Number(retryAfter)).toBeGreaterThan(0);
+          }
+          rounds.push(answers.map(({ ms }) => ms));
+        }
+        for (const at of calls.keys()) {
+          const [, median] = rounds.map((round) => round[at] ?? Number.POSITIVE_INFINITY).sort((a, b) => a - b);
+          expect(median).toBeLessThan(1_000);
         }
         await vi.waitFor(async () => {
           const ready = await replica.call('/readyz');
