@@ -69,8 +69,9 @@ export class TaskList implements ListTasksResponse {
 
 /** Each message has an id, so a text with few ids has few messages. Metadata and data may contain the name too. */
 function holdsAtMost(history: string | undefined, messages: number): boolean {
+  if (history === undefined || history.length < messages * ID.length) return true;
   let left = messages;
-  for (let at = history?.indexOf(ID) ?? -1; at !== -1; at = history?.indexOf(ID, at + 1) ?? -1) {
+  for (let at = history.indexOf(ID); at !== -1; at = history.indexOf(ID, at + 1)) {
     left -= 1;
     if (left < 0) return false;
   }

@@ -1,16 +1,33 @@
 import { StorageError } from '../../errors/storage-error.js';
 import { UnreadableTaskError } from '../../errors/unreadable-task-error.js';
+import type { Clock } from '../../runtime/clock.js';
+import type { TaskQuery } from '../task-storage.js';
 import { fileFault, isDamage } from './file-fault.js';
 import type { ReadTables } from './read-tables.js';
 import type { OpenFile } from './sqlite-file.js';
+import type { RowPage } from './task-texts.js';
 import type { ReadRequest, ReadResults } from './worker-messages.js';
+import type { Settled } from './write-requests.js';
+
+/** A call that waits for a page of a list. */
+interface PageCall {
+  readonly query: TaskQuery;
+  readonly resolve: (page: RowPage) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Maximum number of pages in one message: the first one waits for the last one. */
+const PAGES_AT_ONCE = 8;
 
 /** Reads of a file: small ones on this thread, others on a separate thread. */
 export class FileReads {
   readonly #file: OpenFile;
+  readonly #clock: Clock;
+  #calls: PageCall[] = [];
 
-  constructor(file: OpenFile) {
+  constructor(file: OpenFile, clock: Clock) {
     this.#file = file;
+    this.#clock = clock;
   }
 
   /**
@@ -53,5 +70,35 @@ export class FileReads {
     const [failed, answer] = (await this.#file.reader.ask(request)) as readonly [boolean, unknown];
     if (failed) throw new StorageError(`The storage failed: ${String(answer)}`);
     return answer as ReadResults[K];
+  }
+
+  /**
+   * Reads a page of a list on the separate thread. Calls of one turn of the event loop share a message.
+   * @throws StorageError
+   */
+  page(query: TaskQuery): Promise<RowPage> {
+    return new Promise((resolve, reject) => {
+      if (this.#calls.length === 0) this.#clock.soon(this.#askForPages);
+      this.#calls.push({ query, resolve, reject });
+    });
+  }
+
+  readonly #askForPages = (): void => {
+    const calls = this.#calls;
+    this.#calls = [];
+    for (let at = 0; at < calls.length; at += PAGES_AT_ONCE) void this.#askFor(calls.slice(at, at + PAGES_AT_ONCE));
+  };
+
+  async #askFor(calls: readonly PageCall[]): Promise<void> {
+    try {
+      const answers = (await this.#file.reader.ask({ pages: calls.map(({ query }) => query) })) as readonly Settled[];
+      for (const [at, { resolve, reject }] of calls.entries()) {
+        const [failed, answer] = answers[at] ?? [true, 'no answer'];
+        if (failed) reject(new StorageError(`The storage failed: ${String(answer)}`));
+        else resolve(answer as RowPage);
+      }
+    } catch (error) {
+      for (const { reject } of calls) reject(error);
+    }
   }
 }

@@ -7,7 +7,7 @@ import type { ReadTables } from './read-tables.js';
 import { wholeTask } from './read-task.js';
 import { OF_TASK } from './record-keys.js';
 import { type RecordRow, ROW_COLUMNS, recordsOf } from './record-rows.js';
-import { TASK_COLUMNS, type TaskRow } from './task-texts.js';
+import { LEASE_COLUMNS, type LeasedRow, TASK_COLUMNS } from './task-texts.js';
 
 /** Columns of a task that other readers do not need. */
 interface OtherColumns {
@@ -16,6 +16,7 @@ interface OtherColumns {
   readonly tenant: string;
   readonly owner: string | null;
   readonly state: number;
+  readonly statusTime: number;
   readonly floor: number;
   readonly turns: number;
   readonly began: number;
@@ -24,9 +25,9 @@ interface OtherColumns {
 const COUNTS = `SELECT (SELECT count(*) FROM task) AS tasks, (SELECT coalesce(sum(seq - floor + 1), 0) FROM task) AS records,
   (SELECT count(*) FROM execution) AS turns, (SELECT count(*) FROM push_config) AS pushConfigs,
   (SELECT count(*) FROM idempotency WHERE node IS NULL) AS keys`;
-const NEXT_TASKS = `SELECT t.pk, a.name AS agent, s.tenant, s.owner, t.state, t.floor, t.turns, t.began FROM task t
+const NEXT_TASKS = `SELECT t.pk, a.name AS agent, s.tenant, s.owner, t.state, t.status_time AS statusTime, t.floor, t.turns, t.began FROM task t
   JOIN scope s ON s.pk = t.scope JOIN agent a ON a.pk = t.agent WHERE t.pk > ? ORDER BY t.pk LIMIT 100`;
-const TASK = `SELECT ${TASK_COLUMNS}, n.history, n.artifacts FROM task t
+const TASK = `SELECT ${TASK_COLUMNS}, n.history, n.artifacts, ${LEASE_COLUMNS} FROM task t
   LEFT JOIN snapshot n ON n.task = t.pk AND t.ended IS NOT NULL WHERE t.pk = ?`;
 const ROWS = `SELECT ${ROW_COLUMNS} FROM task_record WHERE ${OF_TASK} ORDER BY key`;
 const TURNS = `SELECT turn, attempt, hand_overs AS handOvers, message, caller, checkpoint, cancel FROM execution
@@ -63,11 +64,11 @@ export function* copiedKeys(tables: ReadTables): Generator<CopiedKey> {
 }
 
 function copiedTask(tables: ReadTables, columns: OtherColumns): CopiedTask {
-  const { pk, agent, tenant, owner, state, floor, turns, began } = columns;
+  const { pk, agent, tenant, owner, state, statusTime, floor, turns, began } = columns;
   try {
-    const row = tables.row<TaskRow>(TASK, pk);
+    const row = tables.row<LeasedRow>(TASK, pk);
     if (row === undefined) throw new Error('The row is gone');
-    const [, endedAt, statusTime, id, contextId, seq, epoch, createdAt, , , status, metadata] = row;
+    const [, endedAt, id, contextId, seq, epoch, createdAt, status, metadata] = row;
     const { history, artifacts } = ShapedTask.textsOf(wholeTask(tables, row));
     return {
       scope: { agent, tenant, owner },

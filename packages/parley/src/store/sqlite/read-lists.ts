@@ -7,7 +7,16 @@ import { isDamage } from './file-fault.js';
 import { boundParts, countSql, type ListSource, pageSql, type SqlPart } from './list-sql.js';
 import type { ReadTables } from './read-tables.js';
 import { wholeTask } from './read-task.js';
-import { type RowPage, TASK_COLUMNS, type TaskRow, taskOf, textOf } from './task-texts.js';
+import {
+  type FinishedRow,
+  LEASE_COLUMNS,
+  type LeasedRow,
+  type RowPage,
+  TASK_COLUMNS,
+  type TaskRow,
+  taskOf,
+  textOf,
+} from './task-texts.js';
 import type { ScopeFields } from './write-requests.js';
 
 /** A row of an abandoned task and its scope. */
@@ -178,9 +187,17 @@ function checkRead(read: Read): Read {
 function readSmall(tables: ReadTables, query: TaskQuery, found: readonly Listed[]): ReadonlyMap<number, TaskRow> {
   const pks = found.slice(0, query.limit).map(([pk]) => pk);
   const most = Math.floor((query.maxBytes ?? Number.MAX_SAFE_INTEGER) / Math.max(1, pks.length));
+  const checked = tables.checked.forPage(`${query.history} ${query.artifacts}`);
+  const known = pks.filter((pk) => checked.has(pk));
+  const others = known.length === pks.length ? [] : pks.filter((pk) => !checked.has(pk));
+  const small = new Map<number, TaskRow>();
   try {
-    const rows = readRows(tables, pks, { wanted: query, most, valid: true });
-    return new Map(rows.map((row) => [row[0], row]));
+    for (const row of readRows(tables, known, { wanted: query, most })) small.set(row[0], row);
+    for (const row of readRows(tables, others, { wanted: query, most, checks: true })) {
+      checked.add(row[0]);
+      small.set(row[0], row);
+    }
+    return small;
   } catch (error) {
     if (!isDamage(error)) throw error;
     return new Map();
@@ -188,13 +205,15 @@ function readSmall(tables: ReadTables, query: TaskQuery, found: readonly Listed[
 }
 
 /**
- * Reads rows of finished tasks with at most `most` bytes of large members each. `valid`: skip rows with invalid JSON.
+ * Reads rows of finished tasks with at most `most` bytes of large members each. `checks`: skip rows with invalid JSON,
+ * which takes as long as the read.
  */
 function readRows(
   tables: ReadTables,
   pks: readonly number[],
-  { wanted, most, valid = false }: { readonly wanted: Wanted; readonly most: number; readonly valid?: boolean },
-): readonly TaskRow[] {
+  { wanted, most, checks = false }: { readonly wanted: Wanted; readonly most: number; readonly checks?: boolean },
+): readonly FinishedRow[] {
+  if (pks.length === 0) return [];
   const history = wanted.history ? 'n.history' : 'NULL';
   const artifacts = wanted.artifacts ? 'n.artifacts' : 'NULL';
   const texts = ['t.status', 't.metadata', history, artifacts].filter((column) => column !== 'NULL');
@@ -204,7 +223,7 @@ function readRows(
       FROM json_each(?) p CROSS JOIN task t ON t.pk = p.value JOIN snapshot n ON n.task = t.pk
       WHERE t.ended IS NOT NULL
       AND ${wanted.history ? HISTORY_BYTES : 0} + ${wanted.artifacts ? ARTIFACTS_BYTES : 0} <= ?
-      ${valid ? areValid : ''}`,
+      ${checks ? areValid : ''}`,
     JSON.stringify(pks),
     most,
   );
@@ -225,7 +244,7 @@ interface Sizes {
 const SIZES = `SELECT t.ended, octet_length(t.status) + coalesce(octet_length(t.metadata), 0) AS head,
   ${HISTORY_BYTES} AS history, ${ARTIFACTS_BYTES} AS artifacts, t.bytes AS logBytes
   FROM task t LEFT JOIN snapshot n ON n.task = t.pk WHERE t.pk = ?`;
-const HEAD = `SELECT ${TASK_COLUMNS}, NULL AS history, NULL AS artifacts FROM task t WHERE t.pk = ?`;
+const HEAD = `SELECT ${TASK_COLUMNS}, NULL AS history, NULL AS artifacts, ${LEASE_COLUMNS} FROM task t WHERE t.pk = ?`;
 
 /** Reads one task of any size, if it fits the budget. */
 function readAlone(
@@ -237,12 +256,12 @@ function readAlone(
   if (sizes === undefined) return undefined;
   if (!budget.takes(sizeOf(sizes, wanted))) return 'no-room';
   if (sizes.ended !== null) return readRows(tables, [pk], { wanted, most: Number.MAX_SAFE_INTEGER })[0];
-  const head = tables.row<TaskRow>(HEAD, pk);
+  const head = tables.row<LeasedRow>(HEAD, pk);
   if (head === undefined || !(wanted.artifacts || wanted.history)) return head;
   const { history, artifacts } = wholeTask(tables, head);
-  const [, ended, statusTime, id, contextId, seq, epoch, created, held, leaseEnd, status, metadata] = head;
+  const [, ended, id, contextId, seq, epoch, created, status, metadata, , , held, leaseEnd] = head;
   const members = [wanted.history ? textOf(history) : null, wanted.artifacts ? textOf(artifacts) : null] as const;
-  return [pk, ended, statusTime, id, contextId, seq, epoch, created, held, leaseEnd, status, metadata, ...members];
+  return [pk, ended, id, contextId, seq, epoch, created, status, metadata, ...members, held, leaseEnd];
 }
 
 /** Approximate bytes of a row before its read. For an open task, all members count, because all are read. */
@@ -253,7 +272,7 @@ function sizeOf({ ended, head, history, artifacts, logBytes }: Sizes, wanted: Wa
 }
 
 /** Approximate bytes of a row after its read. */
-function bytesOf([, , , , , , , , , , status, metadata, history, artifacts]: TaskRow): number {
+function bytesOf([, , , , , , , status, metadata, history, artifacts]: TaskRow): number {
   return status.length + (metadata?.length ?? 0) + (history?.length ?? 0) + (artifacts?.length ?? 0);
 }
 

@@ -5,8 +5,30 @@ import { isDamage } from './file-fault.js';
 /** The columns of a row in the order of its statement. Their names must differ. */
 export type Columns = readonly SQLOutputValue[];
 
+/** Number of pages after which rows are checked again. It bounds the remembered rows as well. */
+const PAGES_PER_CHECK = 100;
+
+/**
+ * The rows of finished tasks that lists have checked for valid JSON. Such a row does not change, so that the next pages
+ * do not check it again. But the file can be damaged, so every row is checked again after some pages.
+ */
+class CheckedRows {
+  readonly #rows = new Map<string, Set<number>>();
+  #pages = 0;
+
+  /** Returns the row ids that pages with the same members have checked. The page adds those that it checks. */
+  forPage(members: string): Set<number> {
+    this.#pages += 1;
+    if (this.#pages % PAGES_PER_CHECK === 0) this.#rows.clear();
+    const rows = this.#rows.get(members) ?? new Set();
+    this.#rows.set(members, rows);
+    return rows;
+  }
+}
+
 /** A read connection and its prepared statements. */
 export class ReadTables {
+  readonly checked = new CheckedRows();
   readonly #db: DatabaseSync;
   readonly #onAside: (row: string, reason: string) => void;
   readonly #statements = new Map<string, StatementSync>();

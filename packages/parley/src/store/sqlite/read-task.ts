@@ -8,12 +8,20 @@ import type { RecordPage, StoredTask, TaskProgress } from '../task-storage.js';
 import type { ReadTables } from './read-tables.js';
 import { AFTER_SEQ } from './record-keys.js';
 import { eventBytes, type RecordRow, ROW_COLUMNS, recordOf, recordsOf } from './record-rows.js';
-import { parseTask, storedOf, TASK_COLUMNS, type TaskRow, type TextColumns, taskOf } from './task-texts.js';
+import {
+  LEASE_COLUMNS,
+  type LeasedRow,
+  parseTask,
+  storedOf,
+  TASK_COLUMNS,
+  type TextColumns,
+  taskOf,
+} from './task-texts.js';
 
 const OF_KEY = `t.id = ? AND t.scope = (SELECT s.pk FROM scope s JOIN agent a ON a.pk = s.agent
   WHERE a.name = ? AND s.tenant = ? AND s.owner IS ?)`;
 /** For a finished task, the large members are included. */
-const BY_KEY = `SELECT ${TASK_COLUMNS}, n.history, n.artifacts FROM task t
+const BY_KEY = `SELECT ${TASK_COLUMNS}, n.history, n.artifacts, ${LEASE_COLUMNS} FROM task t
   LEFT JOIN snapshot n ON n.task = t.pk AND t.ended IS NOT NULL WHERE ${OF_KEY}`;
 const PROGRESS_BY_KEY = `SELECT t.seq, t.state, t.began FROM task t WHERE ${OF_KEY}`;
 const LOG_BY_KEY = `SELECT t.pk, t.seq, t.floor FROM task t WHERE ${OF_KEY}`;
@@ -22,7 +30,7 @@ const ROWS = `SELECT ${ROW_COLUMNS} FROM task_record WHERE ${AFTER_SEQ} ORDER BY
 /** Reads a task as of the time `now`. */
 export function readTask(tables: ReadTables, { id, scope }: TaskKey, now: number): StoredTask | undefined {
   const { agent, tenant, owner } = scope;
-  const read = () => tables.row<TaskRow>(BY_KEY, id, agent, tenant, owner);
+  const read = () => tables.row<LeasedRow>(BY_KEY, id, agent, tenant, owner);
   const row = read();
   if (row === undefined) return undefined;
   const [, ended] = row;
@@ -35,8 +43,8 @@ export function readTask(tables: ReadTables, { id, scope }: TaskKey, now: number
 }
 
 /** Returns the whole task of a row. Must run in the transaction that has read the row. */
-export function wholeTask(tables: ReadTables, row: TaskRow): Task {
-  const [pk, ended, , id] = row;
+export function wholeTask(tables: ReadTables, row: LeasedRow): Task {
+  const [pk, ended, id] = row;
   if (ended !== null) return taskOf(row);
   const base = snapshotOf(tables, row);
   return TaskBuilder.replay(id, base?.task, recordsAfter(tables, pk, base?.seq ?? 0));
@@ -75,7 +83,7 @@ export function readRecords(
 
 function snapshotOf(
   tables: ReadTables,
-  [pk, , , id, contextId]: TaskRow,
+  [pk, , id, contextId]: LeasedRow,
 ): { readonly seq: number; readonly task: Task } | undefined {
   const found = tables.get<Omit<TextColumns, 'id' | 'contextId'> & { readonly seq: number }>(
     'SELECT seq, status, metadata, history, artifacts FROM snapshot WHERE task = ?',

@@ -103,7 +103,7 @@ export class SqliteStorage implements TaskStorage {
     const lifetime = new ClockedLifetime(clock);
     const known = isAlone ? new KnownConfigs() : undefined;
     const commits = new GroupCommit(file.writer, { clock, onWritten: known?.written });
-    const reads = new FileReads(file);
+    const reads = new FileReads(file, clock);
     this.#lifetime = lifetime;
     this.#commits = commits;
     this.#reads = reads;
@@ -241,7 +241,7 @@ export class SqliteStorage implements TaskStorage {
 
   async tasks(query: TaskQuery): Promise<TaskPage> {
     const now = this.#lifetime.now();
-    return new TextPage(await this.#reads.apart('page', { read: 'page', query }), { scope: query.scope, now });
+    return new TextPage(await this.#reads.page(query), { scope: query.scope, now });
   }
 
   async records(key: TaskKey, after: number, maxBytes: number): Promise<RecordPage> {

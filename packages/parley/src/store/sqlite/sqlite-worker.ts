@@ -11,7 +11,7 @@ import { readRecords } from './read-task.js';
 import { SqliteWriter } from './sqlite-writer.js';
 import { textOf } from './task-texts.js';
 import type { FromWorker, ReadRequest, ToWorker, WorkerAnswer, WorkerRequest, WorkerTask } from './worker-messages.js';
-import type { WriteRequest } from './write-requests.js';
+import type { Settled, WriteRequest } from './write-requests.js';
 import { WriteTables } from './write-tables.js';
 
 // The entry of a worker thread: the writer of a file, or a reader for long reads. Started by SqliteStorage.
@@ -51,22 +51,24 @@ function writer(
 function reader({ path, files }: Extract<WorkerTask, { role: 'reader' }>, send: (message: FromWorker) => void): Role {
   checkInPlace(files);
   const tables = new ReadTables(openForReading(path, 'thread'), (row, reason) => send(['aside', row, reason]));
+  const settle = (work: () => unknown): Settled => {
+    try {
+      return [false, work()];
+    } catch (error) {
+      return [true, fileFault(path, error).text, false];
+    }
+  };
   return {
-    answer(request) {
-      try {
-        return [false, read(tables, request as ReadRequest)];
-      } catch (error) {
-        return [true, fileFault(path, error).text, false];
-      }
-    },
+    answer: (request) =>
+      'pages' in request
+        ? request.pages.map((query) => settle(() => readPage(tables, query)))
+        : settle(() => read(tables, request as ReadRequest)),
     close: () => tables.close(),
   };
 }
 
 function read(tables: ReadTables, request: ReadRequest): unknown {
   switch (request.read) {
-    case 'page':
-      return readPage(tables, request.query);
     case 'abandoned':
       return readAbandoned(tables, request);
     case 'owned':

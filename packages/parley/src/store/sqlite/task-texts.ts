@@ -3,30 +3,34 @@ import { ShapedTask, type TaskTexts } from '../../task/shaped-task.js';
 import type { Scope } from '../task-key.js';
 import type { ListCursor, StoredTask, TaskPage } from '../task-storage.js';
 
-/** The columns of a task `t`, in the order of `TaskRow`. The large members follow them. */
-export const TASK_COLUMNS = `t.pk, t.ended, t.status_time, t.id, t.context_id, t.seq, t.epoch, t.created, t.held, t.lease_end,
-  t.status, t.metadata`;
+/** The columns of a task `t`, in the order of `FinishedRow`. The large members follow them. */
+export const TASK_COLUMNS = 't.pk, t.ended, t.id, t.context_id, t.seq, t.epoch, t.created, t.status, t.metadata';
+/** The last columns of a `LeasedRow`. */
+export const LEASE_COLUMNS = 't.held, t.lease_end';
 
 /**
- * A task as an array of columns, as it is read and posted between threads. The members are JSON; `history` and
+ * A finished task as an array of columns, as it is read and posted between threads. The members are JSON; `history` and
  * `artifacts` are `null` if they are absent or excluded.
  */
-export type TaskRow = readonly [
+export type FinishedRow = readonly [
   pk: number,
   ended: number | null,
-  statusTime: number,
   id: string,
   contextId: string | null,
   seq: number,
   epoch: number,
   created: number,
-  held: number | null,
-  leaseEnd: number | null,
   status: string,
   metadata: string | null,
   history: string | null,
   artifacts: string | null,
 ];
+
+/** Any task as an array of columns. */
+export type LeasedRow = readonly [...FinishedRow, held: number | null, leaseEnd: number | null];
+
+/** A task in a list. A finished one has no lease, so that its columns are left out. */
+export type TaskRow = FinishedRow | LeasedRow;
 
 /** A page of a list, as rows. */
 export interface RowPage extends Omit<TaskPage, 'tasks' | 'texts'> {
@@ -50,7 +54,7 @@ export function parseTask(columns: TextColumns): Task {
 
 /** Returns the texts of a row with all wanted members. */
 export function textsOf(row: TaskRow): TaskTexts {
-  const [, , , id, contextId, , , , , , status, metadata, history, artifacts] = row;
+  const [, , id, contextId, , , , status, metadata, history, artifacts] = row;
   return textsFrom({ id, contextId, status, metadata, history, artifacts });
 }
 
@@ -72,7 +76,7 @@ export function taskOf(row: TaskRow): Task {
 
 /** Returns the stored task of a row. `running`: its lease ends after `now`. */
 export function storedOf(row: TaskRow, task: Task, at: { readonly scope: Scope; readonly now: number }): StoredTask {
-  const [, , , , , seq, epoch, createdAt, held, leaseEnd] = row;
+  const [, , , , seq, epoch, createdAt, , , , , held = null, leaseEnd = null] = row as Partial<LeasedRow> & TaskRow;
   const running = leaseEnd !== null && leaseEnd > at.now;
   return { scope: at.scope, task, seq, epoch, running, heldTurn: held ?? 0, createdAt };
 }

@@ -6,7 +6,6 @@ import type { RecordPage, TaskQuery } from '../task-storage.js';
 import type { FileOptions } from './open-file.js';
 import type { OpenedFiles } from './opened-files.js';
 import type { AbandonedRow } from './read-lists.js';
-import type { RowPage } from './task-texts.js';
 import type { Settled, WriteRequest } from './write-requests.js';
 import type { LogLimits } from './write-tables.js';
 
@@ -24,7 +23,6 @@ export type WorkerTask =
 
 /** Requests to a reader. */
 export type ReadRequest =
-  | { readonly read: 'page'; readonly query: TaskQuery }
   | { readonly read: 'abandoned'; readonly agents: readonly string[]; readonly before: number; readonly limit: number }
   | { readonly read: 'owned'; readonly range: OwnedTaskRange; readonly now: number }
   | { readonly read: 'deliveries'; readonly query: DeliveryQuery }
@@ -40,15 +38,19 @@ export interface ForeignBatches {
   readonly batches: readonly FileBatch[];
 }
 
+/** Queries for pages of lists for a reader. The answer has the result of each. */
+export interface PageQueries {
+  readonly pages: readonly TaskQuery[];
+}
+
 /** Requests to a worker. */
-export type WorkerRequest = readonly WriteRequest[] | ForeignBatches | ReadRequest;
+export type WorkerRequest = readonly WriteRequest[] | ForeignBatches | ReadRequest | PageQueries;
 
 /** The answer to a request. */
 export type WorkerAnswer = Settled | readonly Settled[] | readonly Uint8Array[];
 
 /** Answers of a reader. */
 export interface ReadResults {
-  readonly page: RowPage;
   readonly abandoned: readonly AbandonedRow[];
   readonly owned: OwnedTaskPage;
   readonly deliveries: DeliveryPage;
