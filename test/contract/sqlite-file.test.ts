@@ -44,6 +44,20 @@ describe('a SQLite file', () => {
     await storage.close();
   });
 
+  it('reads pages of several calls at once, and fails only those that it cannot read', async () => {
+    const storage = await files.open(clock, {});
+    const tasks = [1, 2, 3].map((at) => newTask({ clock, storage }, `t${at}`));
+    for (const task of tasks) await storage.create(ALICE, task);
+    const query = { scope: ALICE, orderBy: 'status', artifacts: false, history: false } as const;
+    const unreadable = { ...query, limit: 1, cursor: { time: {} as number, id: 't1' } };
+    const queries = Array.from({ length: 20 }, (_, at) => (at === 10 ? unreadable : { ...query, limit: at % 4 }));
+    const answers = await Promise.allSettled(queries.map((one) => storage.tasks(one)));
+    expect(
+      answers.map((answer) => (answer.status === 'rejected' ? answer.reason.name : answer.value.tasks.length)),
+    ).toEqual(queries.map((one) => (one === unreadable ? 'StorageError' : one.limit)));
+    await storage.close();
+  });
+
   it('keeps a bounded stretch of the log of a task that goes on and on', async () => {
     const storage = await files.open(clock, { eventLogBytes: 25_000 });
     const play = await TaskPlay.begin({ clock, storage }, 't');

@@ -194,6 +194,22 @@ describe('rows that cannot be read', () => {
     expect(seen).toEqual(['t000']);
     await storage.close();
   });
+
+  it('are left out of a list again if they are damaged after it', async () => {
+    const path = files.fresh();
+    const storage = await files.open(clock, { path });
+    for (const id of ['one', 'two']) await storage.create(ALICE, { id, status: { state: 'TASK_STATE_COMPLETED' } });
+    const query = { scope: ALICE, orderBy: 'status' as const, limit: 2, artifacts: true, history: true };
+    const texts = async () => (await storage.tasks(query)).texts?.map(({ id }) => id);
+    expect(await texts()).toEqual(['two', 'one']);
+    const other = new DatabaseSync(path);
+    other.exec(`UPDATE task SET status = '${NO_JSON}' WHERE id = 'one'`);
+    other.close();
+    const pages: unknown[] = [];
+    for (let page = 0; page < 100; page += 1) pages.push(await texts());
+    expect(pages.at(-1)).toEqual(['two']);
+    await storage.close();
+  });
 });
 
 describe('rows on damaged pages', () => {

@@ -83,6 +83,11 @@ export class FileReads {
     });
   }
 
+  /** Resolves when all calls for pages are sent. */
+  async sent(): Promise<void> {
+    if (this.#calls.length > 0) await new Promise<void>((resolve) => this.#clock.soon(resolve));
+  }
+
   readonly #askForPages = (): void => {
     const calls = this.#calls;
     this.#calls = [];

@@ -10,7 +10,7 @@ const PAGES_PER_CHECK = 100;
 
 /**
  * The rows of finished tasks that lists have checked for valid JSON. Such a row does not change, so that the next pages
- * do not check it again. But the file can be damaged, so every row is checked again after some pages.
+ * do not check it again. The file can be damaged meanwhile, so every row is checked again after some pages.
  */
 class CheckedRows {
   readonly #rows = new Map<string, Set<number>>();

@@ -1,4 +1,3 @@
-import { StorageError } from '../../errors/storage-error.js';
 import { WorkerLink, type WorkerOptions } from './worker-link.js';
 import type { WorkerAnswer, WorkerRequest, WorkerTask } from './worker-messages.js';
 
@@ -26,7 +25,6 @@ export class RestartingWorker {
    * @throws StorageError if it fails to start.
    */
   start(): Promise<WorkerLink> {
-    if (this.#closed && this.#link === undefined) return Promise.reject(new StorageError('The storage is closed'));
     this.#link ??= this.#run();
     return this.#link;
   }
