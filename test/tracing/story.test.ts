@@ -58,7 +58,7 @@ beforeAll(async () => {
   webhook = createServer(tracedWebhook(2)).listen(0, '127.0.0.1');
   await vi.waitFor(() => expect(webhook.listening).toBe(true), WAIT);
   spans = await story();
-}, 60_000);
+}, 120_000);
 afterAll(async () => {
   await Promise.all(replicas.map((replica) => replica[Symbol.asyncDispose]()));
   webhook?.close();
