@@ -109,7 +109,7 @@ it('a receiver that hangs holds a command for a bounded time, and its result sta
   const { url } = await startReceiver(() => asked.resolve(performance.now()));
   await using agent = await ServedAgent.start(ECHO);
   const { code, stdout, stderr } = await parley(['send', 'hello', '-a', agent.url], { env: sendingTo(url) });
-  // The start of the command, which is slow on a busy machine, does not count. Without the bound, the SDK would wait for
+  // The start of the command does not count, which is slow on a busy machine. Without the bound, the SDK would wait for
   // 10 s.
   expect(performance.now() - (await asked.promise)).toBeLessThan(9_000);
   expect([code, stdout]).toEqual([0, expect.stringContaining('Echo: hello')]);
