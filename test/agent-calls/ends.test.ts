@@ -7,15 +7,17 @@ import { Agents, executor, taskOf } from './world.js';
 function endless() {
   const began = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
+  let isBegun = false;
   const agent: AgentExecutor = {
     async execute({ signal }, events) {
       await events.working('on it');
+      isBegun = true;
       began.resolve();
-      signal.addEventListener('abort', () => ended.resolve());
-      await ended.promise;
+      if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      ended.resolve();
     },
   };
-  return { agent, began: began.promise, ended: ended.promise };
+  return { agent, began: began.promise, ended: ended.promise, isBegun: () => isBegun };
 }
 
 /** An agent that calls another agent, and answers with the fault of the call. */
@@ -59,7 +61,9 @@ describe('the end of a turn', () => {
       callTo(() => callee.url),
       { limits: { turnDeadlineMs: 400 } },
     );
-    expect(taskOf(await client.ask('go')).status.state).toBe('TASK_STATE_FAILED');
+    // A machine that stands still uses up the time of a turn before its call, so the turn is asked for again.
+    do expect(taskOf(await client.ask('go')).status.state).toBe('TASK_STATE_FAILED');
+    while (!work.isBegun());
     await work.ended;
   });
 
@@ -68,7 +72,9 @@ describe('the end of a turn', () => {
     const work = endless();
     const callee = await agents.listen(work.agent);
     const { client } = await agents.listen(callTo(() => callee.url, { timeoutMs: 300 }));
-    expect(textOf(taskOf(await client.ask('go')))).toBe('fault: time');
+    // A machine that stands still uses up the time of a call before its message, so it is made again.
+    do expect(textOf(taskOf(await client.ask('go')))).toBe('fault: time');
+    while (!work.isBegun());
     await work.ended;
   });
 });

@@ -85,17 +85,21 @@ describe('what goes to the callee', () => {
 
   it('ends the whole chain when the time of the first caller is over', async () => {
     await using agents = new Agents();
+    let isBegun = false;
     const ended = Promise.withResolvers<void>();
     const last = await agents.listen(
       executor(async ({ signal }, events) => {
         await events.working();
-        signal.addEventListener('abort', () => ended.resolve());
-        await ended.promise;
+        isBegun = true;
+        if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        ended.resolve();
       }),
     );
     const middle = await agents.listen(callingOn(() => last.url));
     const first = await agents.listen(callingOn(() => middle.url, { timeoutMs: 300 }));
-    expect(textOf(taskOf(await first.client.ask('go')))).toBe('fault: time');
+    // A machine that stands still uses up the time before the last call, so the first one is made again.
+    do expect(textOf(taskOf(await first.client.ask('go')))).toBe('fault: time');
+    while (!isBegun);
     await ended.promise;
   });
 });

@@ -136,7 +136,7 @@ it('a canceled turn does not wait long for a callee that does not answer the can
     called.resolve();
     return new Promise(() => {});
   });
-  const { url } = await agents.listen(deaf);
+  const { url, client: calleeClient } = await agents.listen(deaf);
   const { client } = await agents.listen(
     executor(async (turn) => {
       await turn.callAgent(url, 'work');
@@ -144,10 +144,10 @@ it('a canceled turn does not wait long for a callee that does not answer the can
   );
   const { task } = await client.sendMessage({ message: 'go', configuration: { returnImmediately: true } });
   await called.promise;
-  const before = performance.now();
   expect((await client.cancelTask(task?.id ?? '')).status.state).toBe('TASK_STATE_CANCELED');
   // The callee is canceled after 5 s.
-  expect(performance.now() - before).toBeLessThan(4_000);
+  const { tasks } = await calleeClient.listTasks();
+  expect(tasks.map(({ status }) => status.state)).toEqual([expect.stringMatching(/SUBMITTED|WORKING/)]);
 });
 
 it('a called agent gets the rest of the budget, and may only lower its own', async () => {

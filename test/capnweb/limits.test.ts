@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect as connectSocket } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { RawWebSocket } from './raw-web-socket.js';
 import { HELLO, itemsOf, message, refusal, servedAgent, waitForClose } from './session-world.js';
 
 /** An agent that waits for its caller. */
@@ -109,16 +110,16 @@ describe('a session ends', () => {
   });
 
   it('if its peer answers no ping', async () => {
-    const { open } = await servedAgent({}, { limits: { pingMs: 100 } });
+    const { open, socketUrl } = await servedAgent({}, { limits: { pingMs: 100, connections: 1 } });
     const { socket, entrance } = open();
     await entrance.authenticate(HELLO).ping();
     const closed = waitForClose(socket);
     // A peer in a black hole reads nothing, and sends nothing.
     socket.pause();
-    await expect
-      .poll(() => (socket as unknown as { _socket: { destroyed: boolean } })._socket.destroyed, { timeout: 1 })
-      .toBe(false);
-    setTimeout(() => socket.resume(), 800);
+    expect((socket as unknown as { _socket: { destroyed: boolean } })._socket.destroyed).toBe(false);
+    // Reads again once the server has let go of it: its place is free.
+    await expect.poll(async () => (await RawWebSocket.open(socketUrl)).status).toBe(101);
+    socket.resume();
     expect((await closed).code).toBe(1006);
   });
 

@@ -147,18 +147,27 @@ it('db erase and db export of a file in use refer to the functions of its server
   }
 });
 
+/** Kills an erasure in the middle of its work. Each task costs a write that a slow disk delays, so they are few. */
+async function killErasure() {
+  for (;;) {
+    const filled = await fillPlaces({ tasks: 200 });
+    const size = () => statSync(`${filled.path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+    const running = new RunningParley(['db', 'erase', ...filled.args, '--yes']);
+    while (running.process.exitCode === null && size() === 0) await new Promise((resolve) => setImmediate(resolve));
+    running.process.kill('SIGKILL');
+    const { code, stderr } = await running.ended;
+    if (bytesAreGone(filled.contents()).length > 0) return filled;
+    // The kill came too late, as it may on a busy machine.
+    expect([0, null], stderr).toContain(code);
+  }
+}
+
 it('db erase completes the work of a killed run', async () => {
-  const { path, args, contents } = await fillPlaces({ tasks: 3_000 });
-  const size = () => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-  const running = new RunningParley(['db', 'erase', ...args, '--yes']);
-  while (running.process.exitCode === null && size() === 0) await new Promise((resolve) => setImmediate(resolve));
-  running.process.kill('SIGKILL');
-  await running.ended;
-  expect(bytesAreGone(contents())).not.toEqual([]);
+  const { args, contents } = await killErasure();
   expect((await parley(['db', 'erase', ...args, '--yes'])).code).toBe(0);
   expect(bytesAreGone(contents())).toEqual([]);
   expect(foundIn(contents(), 'm4rk-of-bob')).not.toEqual([]);
-}, 60_000);
+}, 90_000);
 
 it('db export writes all records and files of this user only, and masks secrets of webhooks', async () => {
   const { args } = await fillPlaces();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RunningParley } from './parley.js';
+import { parley } from './parley.js';
 import { CTRL_C, PseudoTerminal, terminalCases } from './pseudo-terminal.js';
 import { type Answer, RecordingAgent, result, stream } from './recording-agent.js';
 
@@ -117,8 +117,13 @@ describe('send on a terminal', () => {
 
 it('OUT_005: a pipe gets no progress line and no colours', async () => {
   await using agent = await RecordingAgent.start({ answer: silent });
-  const args = ['send', '-a', agent.url, 'x', '--poll-interval', '100ms', '--timeout', '2500ms'];
-  const { stdout, stderr } = await new RunningParley(args, { env: { NO_COLOR: '' } }).ended;
+  const sendFor = (limit: string) => {
+    const args = ['send', '-a', agent.url, 'x', '--poll-interval', '100ms', '--timeout', limit];
+    return parley(args, { env: { NO_COLOR: '' } });
+  };
+  let { stdout, stderr } = await sendFor('2500ms');
+  // A machine that stands still uses up the time before there is a task.
+  if (!stderr.includes('t-1')) ({ stdout, stderr } = await sendFor('10s'));
   expect(stdout).toBe('');
   expect(stderr).toMatch(/^Task: t-1\nContext: c-1\nerror: A2ACLI_ERR_TIMEOUT: .*\nhint: .*\n$/);
 });

@@ -76,7 +76,8 @@ describe('DEFAULT_001: the defaults', () => {
     expect((await parley(['send', '-a', agent.url, 'x', '--poll-interval', '200ms'])).code).toBe(0);
     const waits = at.slice(1).map((time, index) => time - (at[index] ?? 0));
     expect(Math.min(...waits)).toBeGreaterThan(80);
-    expect(waits.at(-1)).toBeGreaterThan(waits[0] ?? 0);
+    // At least 337 ms, and 200 ms at most without growth. A machine that stands still makes waits longer only.
+    expect(waits.at(-1)).toBeGreaterThan(300);
   });
 
   it('are in the help, each with its flag', async () => {

@@ -17,8 +17,10 @@ import { callServed } from './served.mjs';
 import { table } from './table.mjs';
 
 const { values: flags } = parseArgs({ options: { peer: { type: 'string' }, case: { type: 'string' } } });
-/** The time that a framework has to tell the agent that its task is canceled. */
-const CANCELED_MS = 1000;
+/** The time until a task counts as left running, if that is expected. */
+const LEFT_MS = 1000;
+/** The time that a framework has to cancel a task, if that is expected. The wait ends with the task. */
+const CANCELED_MS = 15_000;
 /** The time that the peers of CI have together, without installing. */
 const CI_SECONDS = 180;
 const counts = { passed: 0, failed: 0 };
@@ -82,7 +84,7 @@ async function playWay(peer, way, driver) {
     const cell = table[peer.name]?.[way]?.[name];
     if (cell === undefined || cell.none !== undefined) continue;
     if (way === SERVE) served ??= urlOfServer(driver);
-    const reading = await (way === SERVE ? playServed(name, served) : playCalling(name, way, driver));
+    const reading = await (way === SERVE ? playServed(name, served) : playCalling(name, way, driver, cell));
     const fault = misfit(cell, reading);
     count(`${peer.name}, ${way}, ${name}`, fault);
     if (fault !== undefined && process.env.FRAMEWORKS_LOG !== undefined) console.log(driver.log());
@@ -113,24 +115,25 @@ function inTime(answer) {
   return Promise.race([answer, late]).finally(() => clearTimeout(timer));
 }
 
-async function playCalling(name, way, driver) {
+async function playCalling(name, way, driver, cell) {
   const request = requestOf(name, agents.url);
   try {
     const { result, error } = await driver.ask({ way, ...request });
     if (error !== undefined) return { error: shortened(error) };
-    const agentState = name === 'cancel' ? await lastState(request.url) : undefined;
+    const agentState =
+      name === 'cancel' ? await lastState(request.url, cell === 'right' ? CANCELED_MS : LEFT_MS) : undefined;
     return casesOf(way)[name].read({ ...result, agentState });
   } catch (error) {
     return { error: shortened(error.message) };
   }
 }
 
-/** The state of the newest task of an agent. A task that still runs after a second is canceled for the next case. */
-async function lastState(url) {
+/** The state of the newest task of an agent. A task that still runs after a time is canceled for the next case. */
+async function lastState(url, timeoutMs) {
   const client = await connect(url);
   const [task] = (await client.listTasks({ pageSize: 1 })).tasks;
   if (task === undefined) return 'no task';
-  const ended = await client.waitFor(task.id, { until: 'end', timeoutMs: CANCELED_MS }).catch(() => undefined);
+  const ended = await client.waitFor(task.id, { until: 'end', timeoutMs }).catch(() => undefined);
   if (ended === undefined) await client.cancelTask(task.id);
   client.close();
   return (ended ?? task).status.state.replace('TASK_STATE_', '').toLowerCase();

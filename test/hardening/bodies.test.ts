@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { median } from '../support/median.js';
 import { AttackedServer, type Holdings } from './attacked-server.js';
 import { BASE, BINDINGS, type Binding, httpJsonBytes, requestBytes, rpcBytes } from './calls.js';
 import { readError } from './error-answer.js';
@@ -19,6 +20,14 @@ afterAll(async () => {
 });
 
 const MIB = 1024 * 1024;
+
+/** The time of a call in ms. */
+async function timeOf(call: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await call();
+  return performance.now() - began;
+}
+
 const message = (more: object = {}) => ({ messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'hello' }], ...more });
 const TARGETS = { 'JSON-RPC': BASE, 'HTTP+JSON': `${BASE}/message:send` } as const;
 
@@ -250,12 +259,13 @@ describe('JSON-RPC envelopes', () => {
 
   it('with a large id and many others inside do not keep the server busy', async () => {
     const text = `{"jsonrpc":"2.0","id":9007199254740993,"method":"None","params":{"x":[${'{"id":1},'.repeat(49_000)}1]}}`;
-    const usual = performance.now();
-    await rpc(text.replace('9007199254740993', '1'));
-    const large = performance.now();
-    const answer = await rpc(text);
-    expect(answer.text).toContain('"id":9007199254740993');
-    expect(performance.now() - large).toBeLessThan(3 * (large - usual) + 200);
+    const [usual, large]: [number[], number[]] = [[], []];
+    // Medians, because a machine that stands still for a moment slows one call of several.
+    for (let round = 0; round < 3; round++) {
+      usual.push(await timeOf(() => rpc(text.replace('9007199254740993', '1'))));
+      large.push(await timeOf(async () => expect((await rpc(text)).text).toContain('"id":9007199254740993')));
+    }
+    expect(median(large)).toBeLessThan(3 * median(usual) + 200);
   });
 });
 
@@ -264,9 +274,10 @@ describe('queries', () => {
     const names = Array.from({ length: 4_000 }, (_, at) => at.toString(36)).join('&');
     const list = (query: string) => server.answer(httpJsonBytes('GET', `/tasks/none?${query}`));
     await list(names);
-    const began = performance.now();
-    for (let call = 0; call < 20; call++) expect((await list(names)).status).toBe(404);
-    expect(performance.now() - began).toBeLessThan(2_000);
+    const times: number[] = [];
+    for (let call = 0; call < 20; call++)
+      times.push(await timeOf(async () => expect((await list(names)).status).toBe(404)));
+    expect(median(times)).toBeLessThan(100);
   });
 
   it.each([

@@ -16,7 +16,7 @@ export const ROUTES = {
   untrusted: '/untrusted',
   /** The defaults of nginx: HTTP/1.0 to the upstream, and a new connection for each request. */
   bare: '/bare',
-  /** Gives up on an upstream that is silent for two seconds. */
+  /** Gives up on an upstream that is silent for five seconds: a busy machine stands still for up to three. */
   impatient: '/impatient',
   /** Gives up before a heartbeat can come. */
   tooImpatient: '/too-impatient',
@@ -65,7 +65,7 @@ http {
       proxy_set_header Connection "";${common}
     }
 ${locationBlock(ROUTES.stripping, '\n      proxy_set_header Connection "";')}
-${locationBlock(ROUTES.impatient, '\n      proxy_read_timeout 2s;')}
+${locationBlock(ROUTES.impatient, '\n      proxy_read_timeout 5s;')}
 ${locationBlock(ROUTES.tooImpatient, '\n      proxy_read_timeout 100ms;')}
     location ${ROUTES.untrusted}/ {
       # Past the connections that are kept: they come from another address.

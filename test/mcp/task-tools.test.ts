@@ -24,15 +24,21 @@ describe('tools of an MCP server that run only as tasks', () => {
     expect(await run('ask')).toBe('It rains in Rome');
   });
 
-  it('cancel their task if the call is canceled or takes too long', async () => {
-    const run = await openTools({ timeoutMs: 500 });
+  it('cancel their task if the call is canceled', async () => {
+    const run = await openTools();
     const stop = new AbortController();
     const call = run('hang', stop.signal);
     await vi.waitFor(async () => expect(await run('states')).toBe('working'), 15_000);
     stop.abort();
     await expect(call).rejects.toThrow();
     await vi.waitFor(async () => expect(await run('states')).toBe('cancelled'), 15_000);
-    await expect(run('hang')).rejects.toMatchObject({ reason: 'timeout' });
-    await vi.waitFor(async () => expect(await run('states')).toBe('cancelled,cancelled'), 15_000);
+  });
+
+  it('cancel their task if the call takes too long', async () => {
+    const run = await openTools({ timeoutMs: 500 });
+    // A machine that stands still uses up the time of a call before its task is made. The server forgets tasks after a
+    // second.
+    do await expect(run('hang')).rejects.toMatchObject({ reason: 'timeout' });
+    while (!String(await vi.waitFor(() => run('states'), 15_000)).includes('cancelled'));
   });
 });

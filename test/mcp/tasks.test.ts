@@ -228,7 +228,7 @@ describe('the tasks of a session', () => {
     const long = await taskOf(client, 'hold', {}, 3_600_000);
     expect(long.ttl).toBe(1_500);
     expect((await taskOf(client, 'hold', {}, 1)).ttl).toBe(1_000);
-    await vi.waitFor(async () => expect((await client.experimental.tasks.listTasks()).tasks).toEqual([]), 5_000);
+    await vi.waitFor(async () => expect((await client.experimental.tasks.listTasks()).tasks).toEqual([]), 30_000);
     await expect(stateOf(client, long.taskId)).rejects.toThrow('Task not found');
   });
 

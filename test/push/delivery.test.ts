@@ -223,7 +223,7 @@ describe('notifications', () => {
 
   it('have an answer as soon as its status has come, also if its body never ends', async () => {
     await using receiver = await Receiver.open((response) => void response.writeHead(200).write('and'));
-    await using agent = await pushServer({ push: { allow: ['127.0.0.0/8'], timeoutMs: 300 } });
+    await using agent = await pushServer({ push: { allow: ['127.0.0.0/8'], timeoutMs: 2_000 } });
     const configuration = { taskPushNotificationConfig: { url: receiver.url } };
     await agent.call('SendMessage', { ...sendParams('hi'), configuration });
     const received = await receiver.has((all) => all.some(({ text }) => isDone(text)));

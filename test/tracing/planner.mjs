@@ -48,7 +48,7 @@ const agent = {
     });
   },
 };
-const limits = { leaseMs: 3_000, leaseRenewalMs: 1_000, fenceMarginMs: 500, lookMs: 500 };
+const limits = { leaseMs: 6_000, leaseRenewalMs: 1_000, fenceMarginMs: 500, lookMs: 500 };
 const storage = await openStorage(database, { backends: BACKENDS });
 const server = createA2AServer({
   name: 'Planner',

@@ -50,15 +50,21 @@ let database: PostgresServer;
 let webhook: Server;
 let provider: ReturnType<typeof exportSpans>;
 let spans: readonly ReceivedSpan[];
+/** The requests to the webhook so far. */
+let notifications = 0;
 const replicas: Replica[] = [];
 
 beforeAll(async () => {
   [receiver, database] = await Promise.all([OtlpReceiver.start(), PostgresServer.start()]);
   provider = exportSpans('client', receiver.url);
-  webhook = createServer(tracedWebhook(2)).listen(0, '127.0.0.1');
+  webhook = createServer(tracedWebhook(2));
+  webhook.on('request', () => {
+    notifications += 1;
+  });
+  webhook.listen(0, '127.0.0.1');
   await vi.waitFor(() => expect(webhook.listening).toBe(true), WAIT);
   spans = await story();
-}, 60_000);
+}, 120_000);
 afterAll(async () => {
   await Promise.all(replicas.map((replica) => replica[Symbol.asyncDispose]()));
   webhook?.close();
@@ -98,6 +104,7 @@ async function story(): Promise<readonly ReceivedSpan[]> {
   })().catch(() => 'broken');
   await vi.waitFor(() => expect(first.lines).toContain('stopped'), WAIT);
   await waitForDelivery();
+  await waitForSpans('planner-1');
   first.signal('SIGKILL');
   expect(await broken).toBe('broken');
   const id = stream.taskId ?? expect.unreachable();
@@ -126,6 +133,17 @@ async function waitForDelivery(): Promise<void> {
     expect(rows).toEqual([{ due: null, node: null }]);
   }, WAIT);
   await sql.end();
+}
+
+/** Resolves when a planner whose turn has stopped has sent all spans that have ended. A kill would take the rest. */
+async function waitForSpans(planner: string): Promise<void> {
+  await vi.waitFor(() => {
+    const names = receiver.spans.filter(({ service }) => service === planner).map(({ name }) => name);
+    const calls = ['execute_tool lookup', 'execute_tool write', 'SendStreamingMessage', 'GetTask'];
+    expect(names).toEqual(expect.arrayContaining(calls));
+    // Any planner may deliver.
+    expect(receiver.spans.filter(({ name }) => name === 'send push_notification')).toHaveLength(notifications);
+  }, WAIT);
 }
 
 it('the spans alone tell the whole course', () => {

@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { testAgent } from 'parley-a2a-conformance';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ExampleServer } from '../../interop/example-server.js';
@@ -67,6 +68,27 @@ const SDK_FAULTS = {
   'HTTP+JSON': ['a message without parts is refused'],
 };
 
+/** The tasks for subscriptions run for 0.7 s, so a machine that stands still for so long in ms spoils a run. */
+const MOST_STALL_MS = 400;
+const MOST_RUNS = 4;
+
+/** Runs all checks, and runs them again if the machine has stood still meanwhile, and this process with it. */
+async function runUndisturbed<T>(check: () => Promise<T>): Promise<T> {
+  for (let runs = 1; ; runs += 1) {
+    const delays = monitorEventLoopDelay({ resolution: 20 });
+    delays.enable();
+    const result = await check();
+    delays.disable();
+    if (delays.max < MOST_STALL_MS * 1_000_000 || runs === MOST_RUNS) return result;
+  }
+}
+
+const runKit = (url: string) =>
+  runUndisturbed(async () => {
+    const { stdout } = await parley(['conformance', '--tck', '-a', url, '-o', 'json']);
+    return JSON.parse(stdout) as Report;
+  });
+
 let example: ExampleServer;
 let demo: LiveAgent;
 let javascript: LiveAgent;
@@ -84,20 +106,22 @@ afterAll(async () => {
 });
 
 /** Returns the requirements that a sabotaged agent fails. */
-async function faultsOf(url: string, { sabotage, binding }: Case, withKit = true): Promise<readonly string[]> {
-  await using agent = await TamperingAgent.start(url, { ...sabotage, binding });
-  const card: unknown = await (await fetch(`${agent.url}/.well-known/agent-card.json`)).json();
-  const test = testAgent({ card, withKit, checkMs: 20_000 });
-  let step = await test.next();
-  while (step.done !== true) step = await test.next();
-  return failures(step.value);
+function faultsOf(url: string, { sabotage, binding }: Case, withKit = true): Promise<readonly string[]> {
+  return runUndisturbed(async () => {
+    await using agent = await TamperingAgent.start(url, { ...sabotage, binding });
+    const card: unknown = await (await fetch(`${agent.url}/.well-known/agent-card.json`)).json();
+    const test = testAgent({ card, withKit, checkMs: 20_000 });
+    let step = await test.next();
+    while (step.done !== true) step = await test.next();
+    return failures(step.value);
+  });
 }
 
 const UNSPOKEN = 'the interface can be called';
 
 describe('CONFORM_001: conformance --tck', () => {
   it.each(['tck', 'spec'])('our %s agent passes all scenarios of the kit, over every interface', async (mount) => {
-    const report = await parleyJson<Report>(['conformance', '--tck', '-a', `${example.url}/${mount}`]);
+    const report = await runKit(`${example.url}/${mount}`);
     expect(checksWith(report, 'fail')).toEqual([]);
     for (const binding of BINDINGS) {
       const own = checksWith(report, 'pass').filter((check) => check.interface === `${binding} 1.0`);
@@ -107,8 +131,7 @@ describe('CONFORM_001: conformance --tck', () => {
   });
 
   it('an agent on the official JavaScript SDK passes all scenarios of the kit, and fails only the listed checks', async () => {
-    const { stdout } = await parley(['conformance', '--tck', '-a', javascript.url, '-o', 'json']);
-    const found = checksWith(JSON.parse(stdout) as Report, 'fail').map(
+    const found = checksWith(await runKit(javascript.url), 'fail').map(
       (check) => `${check.interface}: ${check.requirement}`,
     );
     expect(found).toEqual(
