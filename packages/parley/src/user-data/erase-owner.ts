@@ -2,7 +2,7 @@ import { A2AError } from '../errors/a2a-error.js';
 import { StorageError } from '../errors/storage-error.js';
 import { isTerminal } from '../model/task-state.js';
 import type { Scope, TaskKey } from '../store/task-key.js';
-import type { StoredTask, TaskStorage } from '../store/task-storage.js';
+import type { TaskStorage } from '../store/task-storage.js';
 import { LogRecord } from '../task/log-record.js';
 import { ShapedTask } from '../task/shaped-task.js';
 import { OPEN_STATES, type OwnerCounts, type OwnerDataOptions, recordedOwnerAct, tasksOf } from './owner-data.js';
@@ -125,12 +125,11 @@ class Erasure {
     const until = clock.monotonic() + graceMs;
     let running: TaskKey[] = [];
     for (const scope of scopes) {
-      for await (const { task } of this.#open(scope)) {
-        const { id } = task;
-        const outcome = await storage.requestCancel(scope, id, {});
+      await this.#forEachOpen(scope, async (key) => {
+        const outcome = await storage.requestCancel(scope, key.id, {});
         // The answer for a running task does not contain it.
-        if (outcome.kind === 'requested' && outcome.stored === undefined) running.push({ scope, id });
-      }
+        if (outcome.kind === 'requested' && outcome.stored === undefined) running.push(key);
+      });
     }
     this.#count({ canceledTurns: running.length });
     while (running.length > 0 && clock.monotonic() < until) {
@@ -140,15 +139,23 @@ class Erasure {
     }
   }
 
-  /** The open tasks of a scope. */
-  #open(scope: Scope): AsyncIterable<StoredTask> {
+  /** Makes a call for each open task of a scope. Many calls are made at once, so that they share commits. */
+  async #forEachOpen(scope: Scope, call: (key: TaskKey) => Promise<void>): Promise<void> {
     const shape = { orderBy: 'created', artifacts: false, history: false } as const;
-    return tasksOf(this.#options.storage, { scope, states: OPEN_STATES, limit: PAGE, ...shape });
+    const open = tasksOf(this.#options.storage, { scope, states: OPEN_STATES, limit: PAGE, ...shape });
+    let keys: TaskKey[] = [];
+    for await (const { task } of open) {
+      keys.push({ scope, id: task.id });
+      if (keys.length < PAGE) continue;
+      await Promise.all(keys.map(call));
+      keys = [];
+    }
+    await Promise.all(keys.map(call));
   }
 
   async #eraseScope(scope: Scope): Promise<void> {
     const { storage } = this.#options;
-    for await (const { task } of this.#open(scope)) await this.#deleteOpen({ scope, id: task.id });
+    await this.#forEachOpen(scope, (key) => this.#deleteOpen(key));
     for (;;) {
       const { tasks, keys, isGone } = await storage.owners.erase(scope, PAGE);
       this.#count({ tasks, idempotencyKeys: keys, scopes: isGone ? 1 : 0 });
