@@ -1,8 +1,9 @@
 import { constants } from 'node:http2';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { afterTest, GrpcTester, message, serve } from './grpc-world.js';
+import { RawConnection } from './raw-connection.js';
 import {
   ACK,
   answerOf,
@@ -18,6 +19,17 @@ import {
 } from './raw-http2.js';
 
 const STATUS = { invalid: 3, late: 4, exhausted: 8, unimplemented: 12 };
+
+/** Does something, and then lets nothing run in this process for a time in ms. Its timers are due first after it. */
+function standStillAfter(act: () => void, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(() => {
+      act();
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+      resolve();
+    });
+  });
+}
 
 /** The server answers other clients as if nothing had happened. */
 async function answersOthers(address: string): Promise<void> {
@@ -164,6 +176,20 @@ describe('a connection', () => {
     let pings = 0;
     await new Promise<void>((resolve) => session.on('ping', () => ++pings === 3 && resolve()));
     expect(stream.closed).toBe(false);
+  });
+
+  it('whose bytes waited while the process stood still is read before its time counts', async () => {
+    const { port } = await serve({}, { headersMs: 200, keepAliveMs: 100, keepAliveTimeoutMs: 200 });
+    const connection = new RawConnection(port, { preface: false });
+    // The server has begun when its settings arrive.
+    await vi.waitFor(() => expect(connection.frames(TYPE.settings)).toHaveLength(1), { timeout: 10_000, interval: 5 });
+    const begin = Buffer.concat([PREFACE, http2Frame(TYPE.settings, 0)]);
+    await standStillAfter(() => connection.socket.write(begin), 600);
+    const pings = () => connection.frames(TYPE.ping);
+    await vi.waitFor(() => expect(pings()).toHaveLength(1), { timeout: 10_000, interval: 5 });
+    await standStillAfter(() => connection.write(TYPE.ping, 0, pings()[0]?.payload, ACK), 600);
+    await vi.waitFor(() => expect(pings()).toHaveLength(2), { timeout: 10_000, interval: 5 });
+    expect(connection.socket.destroyed).toBe(false);
   });
 
   it('beyond the limit is not accepted', async () => {

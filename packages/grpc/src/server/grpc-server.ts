@@ -222,9 +222,13 @@ export class GrpcServer {
   #checkLater(): void {
     const { headersMs, idleMs, keepAliveMs, keepAliveTimeoutMs } = this.#options.connection;
     const every = Math.min(LONGEST_CHECK_MS, headersMs / 2, idleMs / 2, keepAliveMs / 2, keepAliveTimeoutMs / 2);
-    this.#stopChecks = this.#options.clock.after(every, () => {
-      for (const connection of this.#connections.values()) connection.check();
-      for (const stream of this.#streams.values()) stream.check();
+    const { clock } = this.#options;
+    // A process that stood still first reads the bytes that have arrived meanwhile.
+    this.#stopChecks = clock.after(every, () => {
+      clock.soon(() => {
+        for (const connection of this.#connections.values()) connection.check();
+        for (const stream of this.#streams.values()) stream.check();
+      });
       this.#checkLater();
     });
   }
