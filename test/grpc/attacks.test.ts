@@ -2,7 +2,7 @@ import { constants } from 'node:http2';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
-import { afterTest, GrpcTester, message, serve } from './grpc-world.js';
+import { afterTest, GrpcTester, message, serve, standStillAfter } from './grpc-world.js';
 import { RawConnection } from './raw-connection.js';
 import {
   ACK,
@@ -19,17 +19,6 @@ import {
 } from './raw-http2.js';
 
 const STATUS = { invalid: 3, late: 4, exhausted: 8, unimplemented: 12 };
-
-/** Does something, and then lets nothing run in this process for a time in ms. Its timers are due first after it. */
-function standStillAfter(act: () => void, ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(() => {
-      act();
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
-      resolve();
-    });
-  });
-}
 
 /** The server answers other clients as if nothing had happened. */
 async function answersOthers(address: string): Promise<void> {

@@ -229,3 +229,14 @@ export async function failure(call: Promise<unknown>): Promise<Failed> {
 export function message(text: string): { readonly [key: string]: JsonValue } {
   return { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text }] };
 }
+
+/** Does something, and then lets nothing run in this process for a time in ms. Its timers are due first after it. */
+export function standStillAfter(act: () => void, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(() => {
+      act();
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+      resolve();
+    });
+  });
+}

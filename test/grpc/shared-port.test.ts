@@ -4,7 +4,7 @@ import { connect as connectSocket, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { CapturingLogger } from '../../packages/parley/test/engine.js';
 import { makeAuthority } from '../credentials/certificates.js';
-import { afterTest, GrpcTester, grpc, message, serve } from './grpc-world.js';
+import { afterTest, GrpcTester, grpc, message, serve, standStillAfter } from './grpc-world.js';
 import { callHeaders, rawSession } from './raw-http2.js';
 
 const authority = makeAuthority('Parley test');
@@ -76,6 +76,15 @@ describe('one port for HTTP and gRPC', () => {
     expect(await stopped.ended).toBe('');
     const limits = logger.lines.filter(({ message: text }) => text === 'A limit was reached');
     expect(limits.map(({ fields }) => fields?.limit)).toEqual(['headersMs', 'headersMs']);
+  });
+
+  it('reads what waited while the process stood still before it drops a client', async () => {
+    const { url, port } = await serve({ http: { headersMs: 200 } }, SHARED);
+    const { socket, ended } = await socketTo(port);
+    await fetch(`${url}/.well-known/agent-card.json`);
+    const request = `GET /.well-known/agent-card.json HTTP/1.1\r\nHost: ${new URL(url).host}\r\nConnection: close\r\n\r\n`;
+    await standStillAfter(() => socket.write(request), 600);
+    expect(await ended).toMatch(/^HTTP\/1\.1 200 /);
   });
 
   it('closes with the server though a client says nothing', async () => {

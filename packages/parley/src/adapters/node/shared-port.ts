@@ -38,16 +38,22 @@ export function sharePort({ server, event, takeHttp2, firstBytesMs, isLate, cloc
       return takeHttp2(socket);
     }
     if (typeof alpnProtocol === 'string') return serve(socket);
+    let isKnown = false;
     const stop = whenKnown(socket, (isHttp2) => {
+      isKnown = true;
       stopTimer();
       if (isHttp2) return takeHttp2(socket);
       serve(socket);
       socket.resume();
     });
+    // A process that stood still first reads the bytes that have arrived meanwhile.
     const stopTimer = clock.after(firstBytesMs, () => {
-      stop();
-      isLate(socket);
-      socket.destroy();
+      clock.soon(() => {
+        if (isKnown || socket.destroyed) return;
+        stop();
+        isLate(socket);
+        socket.destroy();
+      });
     });
     socket.once('close', stopTimer);
   });
