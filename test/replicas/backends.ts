@@ -63,6 +63,12 @@ export class Cluster implements AsyncDisposable {
     this.#replicas.clear();
   }
 
+  /** Ends all, and starts another server when one is needed. */
+  async renew(): Promise<void> {
+    await this[Symbol.asyncDispose]();
+    this.#server = undefined;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.clear();
     await (await this.#server)?.[Symbol.asyncDispose]();

@@ -49,6 +49,6 @@ async function measureTakeover(): Promise<number> {
   one.signal('SIGCONT');
   await Promise.all([writing, database.end()]);
   await vi.waitFor(async () => expect((await one.call('/a2a/rest/tasks')).status).toBe(200), { timeout: 20_000 });
-  await cluster.clear();
+  await cluster.renew();
   return tookMs;
 }
