@@ -5,6 +5,7 @@ import { RunningParley } from '../cli/parley.js';
 import { MountedAgent } from '../hosts/mounted-agent.js';
 import { freePort } from '../interop/example-server.js';
 import { PostgresServer } from '../support/servers/postgres-server.js';
+import { onSteadyMachine } from '../support/standstill.js';
 import { BALANCERS, Balancer } from './balancers.js';
 
 const AGENTS = fileURLToPath(new URL('balanced-agents.mjs', import.meta.url));
@@ -88,10 +89,12 @@ describe.concurrent.each(BALANCERS)('%s', (name) => {
 
   it.sequential('keeps a silent stream open for longer than its idle time-outs', { timeout: 60_000 }, async () => {
     const agent = (await MountedAgent.at(balancer.url)).over('JSONRPC');
-    const frames: unknown[] = [];
-    // Twice the time-outs of the test.
-    for await (const frame of agent.stream({ message: message('silent 4500') })) frames.push(agent.event(frame));
-    expect(JSON.stringify(frames.at(-1))).toContain('TASK_STATE_COMPLETED');
+    await onSteadyMachine(async () => {
+      const frames: unknown[] = [];
+      // Twice the time-outs of the test.
+      for await (const frame of agent.stream({ message: message('silent 4500') })) frames.push(agent.event(frame));
+      expect(JSON.stringify(frames.at(-1))).toContain('TASK_STATE_COMPLETED');
+    });
   });
 
   it.sequential('drains a replica, and no client sees an error', { timeout: 120_000 }, async () => {

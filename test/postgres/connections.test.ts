@@ -76,12 +76,16 @@ describe('the connections', () => {
   });
 
   it('name the reason if all of them are in use', async () => {
-    const connections = await connect({ poolSize: 1, connectTimeoutMs: 100 });
-    const slow = connections.query({ text: 'SELECT pg_sleep(0.5)' });
+    const connections = await connect({ poolSize: 1, statementTimeoutMs: 60_000 });
+    const slow = failure(connections.query({ text: 'SELECT pg_sleep(60)' }));
     const { message, isOutage } = await failure(connections.query({ text: 'SELECT 1' }));
     expect(message).toMatch(/all connections are in use/);
     expect(isOutage).toBe(false);
-    await slow;
+    const other = await connect();
+    await other.query({
+      text: `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(60)'`,
+    });
+    expect(await slow).toMatchObject({ written: 'no', sqlState: '57014' });
   });
 
   it('commit all or nothing of a transaction', async () => {
@@ -151,7 +155,9 @@ describe('an outage', () => {
 
   it('of a process frozen within a transaction: its locks are released', async () => {
     const url = await server.newDatabase();
-    const [frozen, other] = [await connect({ url, statementTimeoutMs: 300 }), await connect({ url })];
+    // The server ends the pause of one process long before the wait of the other one.
+    const frozen = await connect({ url, statementTimeoutMs: 300 });
+    const other = await connect({ url, statementTimeoutMs: 30_000 });
     await other.query({ text: 'CREATE TABLE t (n integer)' });
     await other.query({ text: 'INSERT INTO t VALUES (1)' });
     const locked = Promise.withResolvers<void>();

@@ -48,7 +48,7 @@ class Process implements AsyncDisposable {
 
   static async start(options: Partial<PostgresOptions> = {}): Promise<Process> {
     const logger = new CapturingLogger();
-    const plan = postgresPlan({ url, connectTimeoutMs: 300, statementTimeoutMs: 500, ...options });
+    const plan = postgresPlan({ url, ...options });
     const connections = new PostgresConnections({ plan, clock: systemClock, logger });
     await migrate(connections);
     const wakeups = new PostgresWakeups({ connections, clock: systemClock, logger });
@@ -136,8 +136,9 @@ describe('a listening connection', () => {
   it('delays no caller while the server is frozen', async () => {
     await using own = await PostgresServer.start();
     url = own.url;
-    await using one = await Process.start();
-    await using two = await Process.start();
+    const waits = { connectTimeoutMs: 1_000, statementTimeoutMs: 1_000 };
+    await using one = await Process.start(waits);
+    await using two = await Process.start(waits);
     own.freeze();
     for (let at = 0; at < 30_000; at += 1) one.wakeups.taskChanged(key(`t${at}`));
     expect(one.seen).toHaveLength(30_000);

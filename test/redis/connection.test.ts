@@ -5,6 +5,7 @@ import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
 import { RedisConnection } from '../../packages/redis/src/storage/redis-connection.js';
 import { type RedisOptions, redisSettings } from '../../packages/redis/src/storage/redis-options.js';
 import { redisScript } from '../../packages/redis/src/storage/redis-script.js';
+import { median } from '../support/median.js';
 import { RedisServer } from '../support/servers/redis-server.js';
 
 const SECRET = 'pl4nted-s3cret-redis-password';
@@ -94,9 +95,13 @@ describe('a connection to Redis', () => {
     const connection = await open({ url: server.url, commandTimeoutMs: 300, connectTimeoutMs: 300 });
     server.freeze();
     expect(await failureOf(connection.run(ECHO, ['key'], []))).toBeInstanceOf(StorageError);
-    const started = performance.now();
-    for (let call = 0; call < 3; call += 1) await failureOf(connection.run(ECHO, ['key'], []));
-    expect(performance.now() - started).toBeLessThan(3_000);
+    const times: number[] = [];
+    for (let call = 0; call < 3; call += 1) {
+      const started = performance.now();
+      await failureOf(connection.run(ECHO, ['key'], []));
+      times.push(performance.now() - started);
+    }
+    expect(median(times)).toBeLessThan(1_000);
     server.thaw();
     await expect.poll(() => connection.run(ECHO, ['key'], ['x']).catch(() => 'away')).toEqual(['key', 'x']);
   });

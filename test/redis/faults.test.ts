@@ -6,7 +6,6 @@ import { ALICE, acceptance, userMessage } from '../contract/storage/task-play.js
 import { RedisServer } from '../support/servers/redis-server.js';
 
 const KEPT = ['--appendonly', 'yes', '--appendfsync', 'always'];
-const WAITS = { commandTimeoutMs: 500, connectTimeoutMs: 500 };
 
 /** A message that creates a task with this text. */
 function message(id: string, text = 'x') {
@@ -17,7 +16,7 @@ function message(id: string, text = 'x') {
 describe('a storage in Redis', () => {
   it('keeps all accepted messages if the server is killed during writes', async () => {
     await using server = await RedisServer.start(...KEPT);
-    const storage = await openRedisStorage({ url: server.url, logger: silentLogger, ...WAITS });
+    const storage = await openRedisStorage({ url: server.url, logger: silentLogger });
     expect(storage.durability).toBe('power-loss');
     const accepted: string[] = [];
     let isOver = false;
@@ -45,7 +44,12 @@ describe('a storage in Redis', () => {
 
   it('fails calls within their time limit while the server is frozen, and works after that', async () => {
     await using server = await RedisServer.start();
-    const storage = await openRedisStorage({ url: server.url, logger: silentLogger, ...WAITS });
+    const storage = await openRedisStorage({
+      url: server.url,
+      logger: silentLogger,
+      commandTimeoutMs: 1_000,
+      connectTimeoutMs: 1_000,
+    });
     await storage.accept(message('before'));
     server.freeze();
     const late = await Promise.all(
@@ -65,7 +69,7 @@ describe('a storage in Redis', () => {
 
   it('refuses messages with a reason while the memory of the server is full, and accepts them after that', async () => {
     await using server = await RedisServer.start('--maxmemory', '20mb');
-    const storage = await openRedisStorage({ url: server.url, logger: silentLogger, ...WAITS });
+    const storage = await openRedisStorage({ url: server.url, logger: silentLogger });
     const text = 'x'.repeat(200_000);
     let failure: unknown;
     let count = 0;

@@ -1,8 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { PATIENCE_MS } from '../../packages/parley/src/app/limits/ask-counters.js';
 import type { Task } from '../../packages/parley/src/model/task.js';
 import { parleyJson } from '../cli/parley.js';
 import { Receiver } from '../push/receiver.js';
 import { median } from '../support/median.js';
+import { onSteadyMachine } from '../support/standstill.js';
 import { BACKENDS, Cluster } from './backends.js';
 import { EventFeed } from './event-feed.js';
 import type { Replica } from './replica.js';
@@ -16,8 +18,9 @@ describe.each(Object.keys(BACKENDS))('four replicas on %s', (backend) => {
   let three: Replica;
   let four: Replica;
   beforeAll(async () => {
-    const agents = ['/', '/either'];
-    [one, two, three, four] = (await cluster.boots(4, { agents })) as [Replica, Replica, Replica, Replica];
+    // A lease is not lost while the machine stands still.
+    const options = { agents: ['/', '/either'], leaseMs: 60_000 };
+    [one, two, three, four] = (await cluster.boots(4, options)) as [Replica, Replica, Replica, Replica];
   }, BOOT_MS);
   afterAll(() => cluster[Symbol.asyncDispose]());
 
@@ -76,21 +79,22 @@ describe.each(Object.keys(BACKENDS))('four replicas on %s', (backend) => {
 
   it('abort an idle agent of another replica in less than 100 ms (median)', async () => {
     const times: number[] = [];
-    const reads: number[] = [];
+    const others: number[] = [];
     for (let round = 0; round < 15; round += 1) {
       const { id } = await one.send('idle', {}, { returnImmediately: true });
       await two.until(id, 'WORKING');
-      const read = performance.now();
-      await three.task(id);
+      const sent = performance.now();
+      await three.send('echo x');
       const began = performance.now();
-      reads.push(began - read);
+      others.push(began - sent);
       const answer = (await (await three.call(`/a2a/rest/tasks/${id}:cancel`, {})).json()) as Task;
       times.push(performance.now() - began);
       expect(answer, JSON.stringify(answer)).toMatchObject({ status: { state: 'TASK_STATE_CANCELED' } });
     }
-    process.stdout.write(`cancel on ${backend}: median ${median(times).toFixed(0)} ms\n`);
-    // The time of a read shows the load of the machine.
-    expect(median(times)).toBeLessThan(Math.max(100, 20 * median(reads)));
+    const [cancel, send] = [median(times), median(others)];
+    process.stdout.write(`cancel on ${backend}: median ${cancel.toFixed(0)} ms, a message ${send.toFixed(0)} ms\n`);
+    // A message to an agent shows the load of the machine, and the time that its disk takes for a write.
+    expect(cancel).toBeLessThan(Math.max(100, 6 * send));
   });
 
   it('hand the answer of a provider to the agent that waits in another replica', async () => {
@@ -117,6 +121,7 @@ describe.each(Object.keys(BACKENDS))('four replicas on %s', (backend) => {
 
 describe.each(Object.keys(BACKENDS))('replicas on %s', (backend) => {
   const cluster = new Cluster(backend);
+  const renew = () => cluster.renew();
   afterEach(() => cluster.clear());
   afterAll(() => cluster[Symbol.asyncDispose]());
 
@@ -166,30 +171,46 @@ describe.each(Object.keys(BACKENDS))('replicas on %s', (backend) => {
     expect((await replica.call(`/a2a/rest/tasks/${id}`)).status).toBe(404);
   });
 
-  it('whose clocks are wrong by minutes write the times of the database', { timeout: BOOT_MS }, async () => {
-    const [ahead, behind] = [await cluster.boot({ clockOffMs: 300_000 }), await cluster.boot({ clockOffMs: -300_000 })];
-    for (const replica of [ahead, behind]) {
-      const { status } = await replica.send('echo now');
-      expect(Math.abs(Date.parse(status.timestamp ?? '') - Date.now())).toBeLessThan(30_000);
-    }
-    // A lease of the replica with the slow clock has not expired for the other one.
-    const { id } = await behind.send('idle', {}, { returnImmediately: true });
-    await new Promise((resolve) => setTimeout(resolve, 4_000));
-    expect((await ahead.task(id)).status.state).toBe('TASK_STATE_WORKING');
-    expect(ahead.runs('idle')).toBe(0);
-    behind.signal('SIGKILL');
-    await vi.waitFor(() => expect(ahead.runs('idle')).toBe(1), { timeout: 10_000 });
-  });
+  it('whose clocks are wrong by minutes write the times of the database', { timeout: 3 * BOOT_MS }, () =>
+    onSteadyMachine(async () => {
+      const [ahead, behind] = [
+        await cluster.boot({ clockOffMs: 300_000 }),
+        await cluster.boot({ clockOffMs: -300_000 }),
+      ];
+      for (const replica of [ahead, behind]) {
+        const { status } = await replica.send('echo now');
+        expect(Math.abs(Date.parse(status.timestamp ?? '') - Date.now())).toBeLessThan(30_000);
+      }
+      // A lease of the replica with the slow clock has not expired for the other one.
+      const { id } = await behind.send('idle', {}, { returnImmediately: true });
+      await new Promise((resolve) => setTimeout(resolve, 4_000));
+      expect((await ahead.task(id)).status.state).toBe('TASK_STATE_WORKING');
+      expect(ahead.runs('idle')).toBe(0);
+      behind.signal('SIGKILL');
+      await vi.waitFor(() => expect(ahead.runs('idle')).toBe(1), { timeout: 20_000 });
+    }, renew),
+  );
 
   it('share the rate of a caller', { timeout: BOOT_MS }, async () => {
-    const rateLimit = { requests: 40, windowMs: 600_000 };
-    const replicas = await cluster.boots(2, { rateLimit });
-    const statuses: number[] = [];
-    for (let at = 0; at < 120; at += 1) {
-      statuses.push((await (replicas[at % 2] as Replica).call('/.well-known/agent-card.json')).status);
+    // No disk delays the counters.
+    await using quick = new Cluster(backend, ...(backend === 'Redis' ? ['--appendfsync', 'no'] : []));
+    for (let requests = 40; ; requests += 1) {
+      // Another rate has another window.
+      const replicas = await quick.boots(2, { rateLimit: { requests, windowMs: 600_000 } });
+      const statuses: number[] = [];
+      let slowest = 0;
+      for (let at = 0; at < 120; at += 1) {
+        const began = performance.now();
+        statuses.push((await (replicas[at % 2] as Replica).call('/.well-known/agent-card.json')).status);
+        slowest = Math.max(slowest, performance.now() - began);
+      }
+      await quick.clear();
+      // A replica that waits so long for the database counts by itself.
+      if (slowest >= PATIENCE_MS) continue;
+      expect(statuses.filter((status) => status === 200)).toHaveLength(requests);
+      expect(new Set(statuses)).toEqual(new Set([200, 429]));
+      return;
     }
-    expect(statuses.filter((status) => status === 200)).toHaveLength(40);
-    expect(new Set(statuses)).toEqual(new Set([200, 429]));
   });
 });
 

@@ -13,10 +13,13 @@ export interface DatabaseServer {
 
 const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always'];
 
+/** Starts a server. `settings` are those of its kind, and come last. */
+type StartServer = (...settings: string[]) => Promise<DatabaseServer & AsyncDisposable>;
+
 /** Each backend with the way to start its server. */
-export const BACKENDS: Readonly<Record<string, () => Promise<DatabaseServer & AsyncDisposable>>> = {
-  PostgreSQL: () => PostgresServer.start(),
-  Redis: () => RedisServer.start(...DURABLE),
+export const BACKENDS: Readonly<Record<string, StartServer>> = {
+  PostgreSQL: (...settings) => PostgresServer.start(...settings),
+  Redis: (...settings) => RedisServer.start(...DURABLE, ...settings),
 };
 
 /** The backends of tests of what stands above storages: this one, in the long form all of them. */
@@ -26,18 +29,20 @@ export function backendsFrom(first: string): readonly string[] {
 
 /** A database server, which is started when it is needed, and replicas on it. */
 export class Cluster implements AsyncDisposable {
-  readonly #start: () => Promise<DatabaseServer & AsyncDisposable>;
+  readonly #start: StartServer;
+  readonly #settings: readonly string[];
   readonly #replicas = new Set<Replica>();
   #server: Promise<DatabaseServer & AsyncDisposable> | undefined;
 
-  constructor(backend: string) {
+  constructor(backend: string, ...settings: string[]) {
     const start = BACKENDS[backend];
     if (start === undefined) throw new Error(`${backend} is no backend`);
     this.#start = start;
+    this.#settings = settings;
   }
 
   get server(): Promise<DatabaseServer & AsyncDisposable> {
-    this.#server ??= this.#start();
+    this.#server ??= this.#start(...this.#settings);
     return this.#server;
   }
 
@@ -56,6 +61,12 @@ export class Cluster implements AsyncDisposable {
   async clear(): Promise<void> {
     await Promise.all([...this.#replicas].map((replica) => replica[Symbol.asyncDispose]()));
     this.#replicas.clear();
+  }
+
+  /** Ends all, and starts another server when one is needed. */
+  async renew(): Promise<void> {
+    await this[Symbol.asyncDispose]();
+    this.#server = undefined;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -72,7 +72,8 @@ describe.each(['SQLite', ...Object.keys(BACKENDS)])('the operator API on %s', (b
 
   it('lists, counts, shows, replays and deletes', LONG, async () => {
     await using receiver = await Receiver.open((response) => response.writeHead(410).end());
-    const replica = await cluster.boot({ operatorToken: TOKEN });
+    // The lease of the idle turn is held also after the machine has stood still.
+    const replica = await cluster.boot({ operatorToken: TOKEN, leaseMs: 60_000 });
     const first = await replica.send('echo x', {}, { taskPushNotificationConfig: { id: 'hook', url: receiver.url } });
     const asks = await replica.send('ask');
     const idle = await replica.send('idle', {}, { returnImmediately: true });

@@ -19,15 +19,20 @@ const { openStorage } = await import('parley-a2a/storage');
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
+/** Turns of `open` go on until a message says `close`. */
+let isOpen = true;
+
 const executor = {
   async execute(context, events) {
     const [kind = '', count = '0'] = context.text.split(' ');
     await events.working();
     if (kind === 'large') await events.artifact('x'.repeat(Number(count)), { artifactId: 'large' });
     if (kind === 'ask') return events.inputRequired('and then?');
-    if (kind === 'steady') {
+    if (kind === 'close') isOpen = false;
+    if (kind === 'steady' || kind === 'open') {
       const id = await events.artifact('chunk 0', { artifactId: 'log' });
-      for (let chunk = 1; chunk < Number(count) && !context.signal.aborted; chunk += 1) {
+      const goesOn = (chunk) => (kind === 'open' ? isOpen : chunk < Number(count));
+      for (let chunk = 1; goesOn(chunk) && !context.signal.aborted; chunk += 1) {
         await pause(5);
         await events.append(id, ` chunk ${chunk} ${'x'.repeat(200)}`);
       }

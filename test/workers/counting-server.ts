@@ -56,7 +56,10 @@ export class CountingServer implements AsyncDisposable {
   static async #at(running: RunningParley): Promise<CountingServer> {
     const url = await running.waitForStdout(/^URL: (\S+)$/m);
     const server = new CountingServer(running, url, (await MountedAgent.at(url)).over('HTTP+JSON'));
-    await until(async () => (await server.bothAnswer()).size === 2);
+    // The second worker starts when the first one listens. The pauses grow, so that its start takes few calls.
+    for (let pauseMs = 10; (await server.bothAnswer()).size < 2; pauseMs *= 1.5) {
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
     return server;
   }
 

