@@ -39,7 +39,7 @@ export interface ForeignBatches {
 }
 
 /** Queries for pages of lists for a reader. The answer has the result of each. */
-export interface PageQueries {
+interface PageQueries {
   readonly pages: readonly TaskQuery[];
 }
 
