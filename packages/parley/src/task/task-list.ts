@@ -67,9 +67,12 @@ export class TaskList implements ListTasksResponse {
   }
 }
 
-/** Each message has an id, so a text with few ids has few messages. Metadata and data may contain the name too. */
+/**
+ * Each message has an id, so a text with few ids has few messages, and a short text as well. Metadata and data may
+ * contain the name too.
+ */
 function holdsAtMost(history: string | undefined, messages: number): boolean {
-  if (history === undefined || history.length < messages * ID.length) return true;
+  if (history === undefined || history.length < messages * SHORTEST) return true;
   let left = messages;
   for (let at = history.indexOf(ID); at !== -1; at = history.indexOf(ID, at + 1)) {
     left -= 1;
@@ -79,3 +82,5 @@ function holdsAtMost(history: string | undefined, messages: number): boolean {
 }
 
 const ID = '"messageId":';
+/** The length of `{"messageId":"","role":"ROLE_USER","parts":[]}`. */
+const SHORTEST = 46;

@@ -18,12 +18,17 @@ interface PageCall {
 
 /** Maximum number of pages in one message: the first one waits for the last one. */
 const PAGES_AT_ONCE = 8;
+/** Maximum number of messages in progress. Meanwhile, calls for pages are collected. */
+const MESSAGES_AT_ONCE = 2;
 
 /** Reads of a file: small ones on this thread, others on a separate thread. */
 export class FileReads {
   readonly #file: OpenFile;
   readonly #clock: Clock;
-  #calls: PageCall[] = [];
+  /** Calls for pages that no message contains yet. */
+  readonly #calls: PageCall[] = [];
+  #messages = 0;
+  #isScheduled = false;
 
   constructor(file: OpenFile, clock: Clock) {
     this.#file = file;
@@ -73,37 +78,46 @@ export class FileReads {
   }
 
   /**
-   * Reads a page of a list on the separate thread. Calls of one turn of the event loop share a message.
+   * Reads a page of a list on the separate thread. Calls that wait share a message.
    * @throws StorageError
    */
   page(query: TaskQuery): Promise<RowPage> {
     return new Promise((resolve, reject) => {
-      if (this.#calls.length === 0) this.#clock.soon(this.#askForPages);
       this.#calls.push({ query, resolve, reject });
+      this.#askSoon();
     });
   }
 
-  /** Resolves when all calls for pages are sent. */
-  async sent(): Promise<void> {
-    if (this.#calls.length > 0) await new Promise<void>((resolve) => this.#clock.soon(resolve));
+  /** Resolves when all calls for pages have their answers. */
+  async idle(): Promise<void> {
+    while (this.#calls.length > 0) await new Promise<void>((resolve) => this.#clock.soon(resolve));
   }
 
-  readonly #askForPages = (): void => {
-    const calls = this.#calls;
-    this.#calls = [];
-    for (let at = 0; at < calls.length; at += PAGES_AT_ONCE) void this.#askFor(calls.slice(at, at + PAGES_AT_ONCE));
-  };
+  #askSoon(): void {
+    if (this.#isScheduled || this.#messages >= MESSAGES_AT_ONCE || this.#calls.length === 0) return;
+    this.#isScheduled = true;
+    this.#clock.soon(() => {
+      this.#isScheduled = false;
+      void this.#ask(this.#calls.splice(0, PAGES_AT_ONCE));
+    });
+  }
 
-  async #askFor(calls: readonly PageCall[]): Promise<void> {
+  async #ask(calls: readonly PageCall[]): Promise<void> {
+    this.#messages += 1;
+    this.#askSoon();
+    let answers: readonly Settled[] = [];
+    let failure: unknown;
     try {
-      const answers = (await this.#file.reader.ask({ pages: calls.map(({ query }) => query) })) as readonly Settled[];
-      for (const [at, { resolve, reject }] of calls.entries()) {
-        const [failed, answer] = answers[at] ?? [true, 'no answer'];
-        if (failed) reject(new StorageError(`The storage failed: ${String(answer)}`));
-        else resolve(answer as RowPage);
-      }
+      answers = (await this.#file.reader.ask({ pages: calls.map(({ query }) => query) })) as readonly Settled[];
     } catch (error) {
-      for (const { reject } of calls) reject(error);
+      failure = error;
+    }
+    this.#messages -= 1;
+    this.#askSoon();
+    for (const [at, { resolve, reject }] of calls.entries()) {
+      const [failed, answer] = answers[at] ?? [true, 'no answer'];
+      if (failed) reject(failure ?? new StorageError(`The storage failed: ${String(answer)}`));
+      else resolve(answer as RowPage);
     }
   }
 }

@@ -213,20 +213,27 @@ function readRows(
   pks: readonly number[],
   { wanted, most, checks = false }: { readonly wanted: Wanted; readonly most: number; readonly checks?: boolean },
 ): readonly FinishedRow[] {
-  if (pks.length === 0) return [];
+  return pks.length === 0 ? [] : tables.rows(rowsSql(wanted, checks), JSON.stringify(pks), most);
+}
+
+/** The statements of `readRows`. Made for each call, their long text would cost as much as a row. */
+const ROWS_SQL = new Map<string, string>();
+
+function rowsSql(wanted: Wanted, checks: boolean): string {
+  const key = `${wanted.history} ${wanted.artifacts} ${checks}`;
+  const known = ROWS_SQL.get(key);
+  if (known !== undefined) return known;
   const history = wanted.history ? 'n.history' : 'NULL';
   const artifacts = wanted.artifacts ? 'n.artifacts' : 'NULL';
   const texts = ['t.status', 't.metadata', history, artifacts].filter((column) => column !== 'NULL');
   const areValid = texts.map((column) => `AND coalesce(json_valid(${column}), 1)`).join(' ');
-  return tables.rows(
-    `SELECT ${TASK_COLUMNS}, ${history} AS history, ${artifacts} AS artifacts
-      FROM json_each(?) p CROSS JOIN task t ON t.pk = p.value JOIN snapshot n ON n.task = t.pk
-      WHERE t.ended IS NOT NULL
-      AND ${wanted.history ? HISTORY_BYTES : 0} + ${wanted.artifacts ? ARTIFACTS_BYTES : 0} <= ?
-      ${checks ? areValid : ''}`,
-    JSON.stringify(pks),
-    most,
-  );
+  const sql = `SELECT ${TASK_COLUMNS}, ${history} AS history, ${artifacts} AS artifacts
+    FROM json_each(?) p CROSS JOIN task t ON t.pk = p.value JOIN snapshot n ON n.task = t.pk
+    WHERE t.ended IS NOT NULL
+    AND ${wanted.history ? HISTORY_BYTES : 0} + ${wanted.artifacts ? ARTIFACTS_BYTES : 0} <= ?
+    ${checks ? areValid : ''}`;
+  ROWS_SQL.set(key, sql);
+  return sql;
 }
 
 const HISTORY_BYTES = 'coalesce(octet_length(n.history), 0)';

@@ -319,7 +319,7 @@ export class SqliteStorage implements TaskStorage {
 
   async #close(): Promise<void> {
     await this.#commits.idle();
-    await this.#reads.sent();
+    await this.#reads.idle();
     await this.#file.close();
   }
 
