@@ -88,9 +88,9 @@ export class FileReads {
     });
   }
 
-  /** Resolves when all calls for pages have their answers. */
-  async idle(): Promise<void> {
-    while (this.#calls.length > 0) await new Promise<void>((resolve) => this.#clock.soon(resolve));
+  /** Sends all calls that wait, before the file is closed. */
+  flush(): void {
+    while (this.#calls.length > 0) void this.#ask(this.#calls.splice(0, PAGES_AT_ONCE));
   }
 
   #askSoon(): void {
@@ -98,7 +98,8 @@ export class FileReads {
     this.#isScheduled = true;
     this.#clock.soon(() => {
       this.#isScheduled = false;
-      void this.#ask(this.#calls.splice(0, PAGES_AT_ONCE));
+      // A flush may have sent them.
+      if (this.#calls.length > 0) void this.#ask(this.#calls.splice(0, PAGES_AT_ONCE));
     });
   }
 

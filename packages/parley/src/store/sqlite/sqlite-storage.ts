@@ -319,7 +319,7 @@ export class SqliteStorage implements TaskStorage {
 
   async #close(): Promise<void> {
     await this.#commits.idle();
-    await this.#reads.idle();
+    this.#reads.flush();
     await this.#file.close();
   }
 
