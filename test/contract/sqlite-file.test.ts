@@ -44,6 +44,15 @@ describe('a SQLite file', () => {
     await storage.close();
   });
 
+  it('answers the calls for pages that came before its close', async () => {
+    const storage = await files.open(clock, {});
+    await storage.create(ALICE, newTask({ clock, storage }, 't1'));
+    const query = { scope: ALICE, orderBy: 'status', limit: 1, artifacts: false, history: false } as const;
+    const pages = Array.from({ length: 30 }, () => storage.tasks(query));
+    await storage.close();
+    expect((await Promise.all(pages)).map(({ tasks }) => tasks.length)).toEqual(pages.map(() => 1));
+  });
+
   it('reads pages of several calls at once, and fails only those that it cannot read', async () => {
     const storage = await files.open(clock, {});
     const tasks = [1, 2, 3].map((at) => newTask({ clock, storage }, `t${at}`));

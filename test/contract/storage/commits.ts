@@ -122,11 +122,9 @@ export function commitsContract(open: OpenStorage): void {
       const asked = Array.from({ length: 30 }, (_, at) => storage.create(ALICE, newTask(tested, `t${at}`)));
       const settled: boolean[] = [];
       for (const one of asked) void one.then((done) => settled.push(done));
-      const page = { scope: ALICE, orderBy: 'status' as const, limit: 1, artifacts: false, history: false };
-      const pages = asked.map(() => storage.tasks(page));
       await storage.close();
       expect(settled).toEqual(asked.map(() => true));
-      expect((await Promise.all(pages)).map(({ tasks }) => tasks.length <= 1)).toEqual(asked.map(() => true));
+      const page = { scope: ALICE, orderBy: 'status' as const, limit: 1, artifacts: false, history: false };
       const late = [
         storage.create(ALICE, newTask(tested, 'late')),
         storage.accept(acceptance(userMessage('m'), newTask(tested, 'late'))),
