@@ -24,7 +24,7 @@ export async function onSteadyMachine<T>(run: () => Promise<T>, renew = async ()
 }
 
 /** Returns a function that stops the watch, and returns the longest time in ms for which this process stood still. */
-function watchStandstill(): () => number {
+export function watchStandstill(): () => number {
   let isOver = false;
   let longest = 0;
   let last = performance.now();

@@ -1,7 +1,7 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { testAgent } from 'parley-a2a-conformance';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ExampleServer } from '../../interop/example-server.js';
+import { watchStandstill } from '../../support/standstill.js';
 import { agentKinds, type LiveAgent } from '../agents/agents.js';
 import { parley, parleyJson } from '../parley.js';
 import { KIT_SABOTAGES, PUSH_SABOTAGES, PUSHLESS_SABOTAGES } from './kit-sabotages.js';
@@ -75,11 +75,9 @@ const MOST_RUNS = 4;
 /** Runs all checks, and runs them again if the machine has stood still meanwhile, and this process with it. */
 async function runUndisturbed<T>(check: () => Promise<T>): Promise<T> {
   for (let runs = 1; ; runs += 1) {
-    const delays = monitorEventLoopDelay({ resolution: 20 });
-    delays.enable();
-    const result = await check();
-    delays.disable();
-    if (delays.max < MOST_STALL_MS * 1_000_000 || runs === MOST_RUNS) return result;
+    const stop = watchStandstill();
+    const result = await check().finally(stop);
+    if (stop() < MOST_STALL_MS || runs === MOST_RUNS) return result;
   }
 }
 

@@ -28,6 +28,8 @@ const GRACE_MS = 10_000;
 /** Pause between two checks whether the canceled turns have ended. */
 const LOOK_MS = 100;
 const PAGE = 200;
+/** Open tasks of which one call is made at once. A storage may read each as a whole. */
+const AT_ONCE = 32;
 /** Maximum number of rounds. New data can come only if a block has ended, so one or two are enough. */
 const ROUNDS = 20;
 
@@ -139,14 +141,14 @@ class Erasure {
     }
   }
 
-  /** Makes a call for each open task of a scope. Many calls are made at once, so that they share commits. */
+  /** Makes a call for each open task of a scope. Some calls are made at once, so that they share commits. */
   async #forEachOpen(scope: Scope, call: (key: TaskKey) => Promise<void>): Promise<void> {
     const shape = { orderBy: 'created', artifacts: false, history: false } as const;
     const open = tasksOf(this.#options.storage, { scope, states: OPEN_STATES, limit: PAGE, ...shape });
     let keys: TaskKey[] = [];
     for await (const { task } of open) {
       keys.push({ scope, id: task.id });
-      if (keys.length < PAGE) continue;
+      if (keys.length < AT_ONCE) continue;
       await Promise.all(keys.map(call));
       keys = [];
     }
@@ -155,7 +157,12 @@ class Erasure {
 
   async #eraseScope(scope: Scope): Promise<void> {
     const { storage } = this.#options;
-    await this.#forEachOpen(scope, (key) => this.#deleteOpen(key));
+    const running: TaskKey[] = [];
+    await this.#forEachOpen(scope, async (key) => {
+      if ((await storage.delete(scope, key.id)) === 'running') running.push(key);
+      else this.#count({ tasks: 1 });
+    });
+    for (const key of running) await this.#deleteRunning(key);
     for (;;) {
       const { tasks, keys, isGone } = await storage.owners.erase(scope, PAGE);
       this.#count({ tasks, idempotencyKeys: keys, scopes: isGone ? 1 : 0 });
@@ -168,14 +175,11 @@ class Erasure {
     }
   }
 
-  /** Deletes an open task. A turn that has not ended in time is fenced, and subscribers get CANCELED. */
-  async #deleteOpen(key: TaskKey): Promise<void> {
+  /** Deletes a task whose turn has not ended in time. The turn is fenced, and subscribers get CANCELED. */
+  async #deleteRunning(key: TaskKey): Promise<void> {
     const { storage } = this.#options;
-    if ((await storage.delete(key.scope, key.id)) === 'running') {
-      await endByForce(storage, key);
-      if ((await storage.delete(key.scope, key.id)) !== 'deleted') return;
-    }
-    this.#count({ tasks: 1 });
+    await endByForce(storage, key);
+    if ((await storage.delete(key.scope, key.id)) === 'deleted') this.#count({ tasks: 1 });
   }
 
   #count(more: Partial<ErasedCounts>): void {

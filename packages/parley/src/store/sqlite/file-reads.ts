@@ -12,7 +12,7 @@ import type { Settled } from './write-requests.js';
 /** A call that waits for a page of a list. */
 interface PageCall {
   readonly query: TaskQuery;
-  readonly resolve: (page: RowPage) => void;
+  readonly resolve: (settled: Settled) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -72,25 +72,24 @@ export class FileReads {
     _kind: K,
     request: ReadRequest & { readonly read: K },
   ): Promise<ReadResults[K]> {
-    const [failed, answer] = (await this.#file.reader.ask(request)) as readonly [boolean, unknown];
-    if (failed) throw new StorageError(`The storage failed: ${String(answer)}`);
-    return answer as ReadResults[K];
+    return resultOf((await this.#file.reader.ask(request)) as Settled);
   }
 
   /**
    * Reads a page of a list on the separate thread. Calls that wait share a message.
    * @throws StorageError
    */
-  page(query: TaskQuery): Promise<RowPage> {
-    return new Promise((resolve, reject) => {
+  async page(query: TaskQuery): Promise<RowPage> {
+    const settled = await new Promise<Settled>((resolve, reject) => {
       this.#calls.push({ query, resolve, reject });
       this.#askSoon();
     });
+    return resultOf(settled);
   }
 
   /** Sends all calls that wait, before the file is closed. */
   flush(): void {
-    while (this.#calls.length > 0) void this.#ask(this.#calls.splice(0, PAGES_AT_ONCE));
+    while (this.#calls.length > 0) void this.#ask();
   }
 
   #askSoon(): void {
@@ -98,27 +97,30 @@ export class FileReads {
     this.#isScheduled = true;
     this.#clock.soon(() => {
       this.#isScheduled = false;
-      // A flush may have sent them.
-      if (this.#calls.length > 0) void this.#ask(this.#calls.splice(0, PAGES_AT_ONCE));
+      void this.#ask();
     });
   }
 
-  async #ask(calls: readonly PageCall[]): Promise<void> {
+  async #ask(): Promise<void> {
+    const calls = this.#calls.splice(0, PAGES_AT_ONCE);
+    // A flush may have sent them.
+    if (calls.length === 0) return;
     this.#messages += 1;
     this.#askSoon();
-    let answers: readonly Settled[] = [];
-    let failure: unknown;
     try {
-      answers = (await this.#file.reader.ask({ pages: calls.map(({ query }) => query) })) as readonly Settled[];
+      const answers = (await this.#file.reader.ask({ pages: calls.map(({ query }) => query) })) as readonly Settled[];
+      for (const [at, { resolve }] of calls.entries()) resolve(answers[at] as Settled);
     } catch (error) {
-      failure = error;
-    }
-    this.#messages -= 1;
-    this.#askSoon();
-    for (const [at, { resolve, reject }] of calls.entries()) {
-      const [failed, answer] = answers[at] ?? [true, 'no answer'];
-      if (failed) reject(failure ?? new StorageError(`The storage failed: ${String(answer)}`));
-      else resolve(answer as RowPage);
+      for (const { reject } of calls) reject(error);
+    } finally {
+      this.#messages -= 1;
+      this.#askSoon();
     }
   }
+}
+
+/** @throws StorageError for a failed read. */
+function resultOf<R>([failed, result]: Settled): R {
+  if (failed) throw new StorageError(`The storage failed: ${result}`);
+  return result as R;
 }
