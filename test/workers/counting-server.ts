@@ -9,6 +9,9 @@ import { processesOf } from '../support/workers.js';
 const AGENT = fileURLToPath(new URL('counting-agent.mjs', import.meta.url));
 const PROGRAM = fileURLToPath(new URL('listening-program.mjs', import.meta.url));
 
+/** Less than the time of a test, so that a failure tells what the caller has seen. */
+const STUCK_MS = 80_000;
+
 /** Runs the program with `listen`. */
 export function listeningProgram(...args: readonly string[]): RunningParley {
   return new RunningParley(args, { program: PROGRAM, env: { NODE_OPTIONS: '' } });
@@ -103,22 +106,31 @@ export class CountingServer implements AsyncDisposable {
     const message = sendParams(`count ${last}`, { messageId: randomUUID() });
     const frames: Frame[] = [];
     let id: string | undefined;
-    for (;;) {
-      try {
-        const stream = id === undefined ? this.#agent.stream(message) : this.#agent.subscribe(id, frames.at(-1)?.id);
-        for await (const frame of stream) {
-          const { task, statusUpdate } = this.#agent.event(frame) as { task?: Body; statusUpdate?: Body };
-          id ??= String((task as Body | undefined)?.id);
-          frames.push(frame);
-          onFrame(frame);
-          const status = (task?.status ?? statusUpdate?.status) as { readonly state?: string } | undefined;
-          if (/COMPLETED|FAILED|CANCELED/.test(String(status?.state))) return { id, frames };
+    let cut: unknown;
+    const stuck = new Promise<never>((_, reject) => {
+      const tell = () => new Error(`Task ${id} has ${frames.length} events and no end`, { cause: cut });
+      setTimeout(() => reject(tell()), STUCK_MS).unref();
+    });
+    const follow = async (): Promise<Seen> => {
+      for (;;) {
+        try {
+          const stream = id === undefined ? this.#agent.stream(message) : this.#agent.subscribe(id, frames.at(-1)?.id);
+          for await (const frame of stream) {
+            const { task, statusUpdate } = this.#agent.event(frame) as { task?: Body; statusUpdate?: Body };
+            id ??= String((task as Body | undefined)?.id);
+            frames.push(frame);
+            onFrame(frame);
+            const status = (task?.status ?? statusUpdate?.status) as { readonly state?: string } | undefined;
+            if (/COMPLETED|FAILED|CANCELED/.test(String(status?.state))) return { id, frames };
+          }
+        } catch (error) {
+          // Cut by a kill, or refused while there is no storage.
+          cut = error;
         }
-      } catch {
-        // Cut by a kill, or refused while there is no storage.
+        await new Promise((resolve) => setTimeout(resolve, 20));
       }
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    };
+    return Promise.race([follow(), stuck]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -75,6 +75,17 @@ describe.concurrent('listen with workers', () => {
     },
   );
 
+  it('connections that wait for a worker end when it is killed', LONG, async () => {
+    await using server = await CountingServer.startListening('none');
+    const [victim = 0] = server.pids.workers;
+    process.kill(victim, 'SIGSTOP');
+    const calls = [1, 2].map(() => fetch(`${server.url}/healthz`, { headers: { connection: 'close' } }));
+    expect((await Promise.race(calls)).status).toBe(200);
+    process.kill(victim, 'SIGKILL');
+    const ends = await Promise.allSettled(calls);
+    expect(ends.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  });
+
   it('a kill of the storage process, on SQLite: callers wait, and nothing is lost', LONG, async () => {
     await using server = await CountingServer.startListening(newFile());
     const { storage = 0 } = server.pids;

@@ -168,6 +168,7 @@ export class WorkerPool {
 
   #fork(slot: number, env: Readonly<Record<string, string>> = {}): Worker {
     const worker = cluster.fork({ ...this.#options.env, [SLOT]: String(slot), ...env });
+    closeUntaken(worker);
     // Node.js drops a message to a worker that does not listen to messages yet. A worker sends its own message after.
     onListening(worker, () => {
       if (this.#stopping !== undefined) this.#tellStop(worker);
@@ -196,6 +197,37 @@ export class WorkerPool {
 
 function workers(): readonly Worker[] {
   return Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
+}
+
+/** Messages of Node.js itself: a connection for a worker, and its answer. */
+interface ToNodeWorker {
+  readonly act?: string;
+  readonly seq?: number;
+}
+interface FromNodeWorker {
+  readonly ack?: number;
+}
+
+/**
+ * Closes connections that a worker has not taken when it ends. Node.js waits for its answer without end, and so would
+ * the caller. No other worker gets them: the worker may have read them, and its answer may be lost.
+ */
+function closeUntaken({ process: child }: Worker): void {
+  const untaken = new Set<number>();
+  const send = child.send.bind(child) as (message: ToNodeWorker, ...more: readonly unknown[]) => boolean;
+  child.send = (message: ToNodeWorker, ...more: readonly unknown[]) => {
+    if (message.act === 'newconn' && message.seq !== undefined) untaken.add(message.seq);
+    return send(message, ...more);
+  };
+  child.on('internalMessage', ({ ack }: FromNodeWorker) => ack !== undefined && untaken.delete(ack));
+  child.once('exit', () => {
+    // Node.js tells the end of the channel only after that answer, and sends connections to the worker until then.
+    if (child.connected) child.emit('disconnect');
+  });
+  // All answers of the worker have been read. Node.js closes its side of a connection that is taken.
+  child.once('close', () => {
+    for (const ack of untaken) child.emit('internalMessage', { cmd: 'NODE_CLUSTER', ack, accepted: true });
+  });
 }
 
 function onListening(worker: Worker, call: () => void): void {
