@@ -204,6 +204,23 @@ describe('the schema', () => {
     await migrate(connections);
   });
 
+  it('is migrated again if this process pauses within the transaction', async () => {
+    const connections = await connect({ url: await server.newDatabase() });
+    let attempts = 0;
+    const added = {
+      name: '9999',
+      statements: () => {
+        attempts += 1;
+        // The server ends a transaction after a pause of a second.
+        if (attempts === 1) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_000);
+        return [];
+      },
+    };
+    const to = SCHEMA_CHANGES.length + 1;
+    expect(await migrate(connections, [...SCHEMA_CHANGES, added])).toEqual({ from: 0, to });
+    expect(attempts).toBe(2);
+  });
+
   it('is not created beside tables of another program', async () => {
     const connections = await connect({ url: await server.newDatabase(), schema: 'public' });
     await connections.query({ text: 'CREATE TABLE task (n integer)' });

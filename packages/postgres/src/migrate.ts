@@ -1,5 +1,6 @@
 import { type MigrationResult, StorageError } from 'parley-a2a/storage-engine';
 import type { PostgresConnections, Session } from './connections.js';
+import { isPause } from './postgres-error.js';
 import { SCHEMA_CHANGES, type SchemaChange } from './schema.js';
 
 /** The table with the names of the changes in the schema. */
@@ -8,6 +9,8 @@ const CHANGES_TABLE = 'schema_change';
 const UNUSED_TABLE = 'schema_lock';
 /** Time limit of all changes in ms, and of the wait for another process that makes them. */
 const MIGRATION_MS = 120_000;
+/** Attempts, if the server ends the transaction because this process stood still. */
+const ATTEMPTS = 3;
 /** One advisory lock for all processes and schemas of a database. */
 const LOCK = 5_019_741_102_853;
 
@@ -23,21 +26,25 @@ export async function migrate(
   const { schema, partitions } = connections.plan;
   const found = await changesIn(connections, schema, changes);
   if (isUpToDate(found, changes, schema)) return { from: changes.length, to: changes.length };
-  return connections.transaction(
-    async (session) => {
-      await session.query({ text: 'SELECT pg_advisory_xact_lock($1)', values: [LOCK] });
-      const before = await changesIn(session, schema, changes);
-      if (isUpToDate(before, changes, schema)) return { from: changes.length, to: changes.length };
-      if (before.length === 0) await prepareSchema(session, schema);
-      for (const { name, column, statements } of changes) {
-        if (before.includes(name)) continue;
-        for (const text of statements({ schema: connections.schema, partitions })) await session.query({ text });
-        if (column === undefined) await recordChange(session, schema, name);
-      }
-      return { from: before.length, to: changes.length };
-    },
-    { statementTimeoutMs: MIGRATION_MS },
-  );
+  const change = async (session: Session): Promise<MigrationResult> => {
+    await session.query({ text: 'SELECT pg_advisory_xact_lock($1)', values: [LOCK] });
+    const before = await changesIn(session, schema, changes);
+    if (isUpToDate(before, changes, schema)) return { from: changes.length, to: changes.length };
+    if (before.length === 0) await prepareSchema(session, schema);
+    for (const { name, column, statements } of changes) {
+      if (before.includes(name)) continue;
+      for (const text of statements({ schema: connections.schema, partitions })) await session.query({ text });
+      if (column === undefined) await recordChange(session, schema, name);
+    }
+    return { from: before.length, to: changes.length };
+  };
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await connections.transaction(change, { statementTimeoutMs: MIGRATION_MS });
+    } catch (error) {
+      if (attempt === ATTEMPTS || !isPause(error)) throw error;
+    }
+  }
 }
 
 /** Returns the names of the changes in a schema; none if it is missing or only has tables of another program. */

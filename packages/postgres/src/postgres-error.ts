@@ -28,6 +28,7 @@ interface PostgresErrorOptions extends StorageErrorOptions {
 export type SendingState = 'not-sent' | 'sent';
 
 const READ_ONLY = '25006';
+const PAUSE = '25P03';
 
 const MIXED = 'a pooler mixes the prepared statements of its clients: add pooled=transaction to the url';
 
@@ -36,7 +37,7 @@ const REASONS: Readonly<Record<string, string>> = {
   [READ_ONLY]: 'the database is read-only: connect to the primary server, or end its read-only mode',
   '26000': MIXED,
   '42P05': MIXED,
-  '25P03': 'the process paused within a transaction, and the server ended it',
+  [PAUSE]: 'the process paused within a transaction, and the server ended it',
   '28000': 'the server refuses this user: check the user of the url and pg_hba.conf',
   '28P01': 'the server refuses the password of this user',
   '3D000': 'there is no such database: create it',
@@ -112,6 +113,11 @@ export function postgresError(error: unknown, subject: string, sending: SendingS
 /** True if the transaction was rolled back because of another one. */
 export function isConflict(error: unknown): boolean {
   return error instanceof PostgresError && error.sqlState !== undefined && CONFLICTS.test(error.sqlState);
+}
+
+/** True if the server has ended a transaction, without any effect, because this process paused within it. */
+export function isPause(error: unknown): boolean {
+  return error instanceof PostgresError && error.sqlState === PAUSE && error.written === 'no';
 }
 
 /** Makes the error with which a server refuses a write. */
