@@ -11,6 +11,7 @@ export const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_NOFO
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 const READ_BYTES = 131_072;
+const CREATE_ATTEMPTS = 10;
 const NO_BYTES = Buffer.alloc(0);
 /** The disk is full, the quota of the system user is used up, or the file is too large for the system. */
 const FULL: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
@@ -26,15 +27,16 @@ export async function makeFolder(path: string): Promise<void> {
 }
 
 /**
- * Creates a file, and its folder if that is missing. Retries, because a sweep may remove the empty folder in between.
+ * Creates a file, and its folder if that is missing. Retries, because sweeps and deletes may remove the empty folder, or
+ * the one above it, at any moment.
  */
 export async function createFile(path: string): Promise<FileHandle> {
   for (let attempt = 1; ; attempt++) {
-    await makeFolder(dirname(path));
     try {
+      await makeFolder(dirname(path));
       return await open(path, 'wx', FILE_MODE);
     } catch (error) {
-      if (codeOf(error) !== 'ENOENT' || attempt === 3) throw error;
+      if (codeOf(error) !== 'ENOENT' || attempt === CREATE_ATTEMPTS) throw error;
     }
   }
 }

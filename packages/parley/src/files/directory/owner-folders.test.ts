@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { makeFolder } from './folder-files.js';
+import { createFile, makeFolder, removedIfEmpty, removeFile } from './folder-files.js';
 import { OwnerFolders } from './owner-folders.js';
 
 const root = mkdtempSync(join(tmpdir(), 'parley-folders-'));
@@ -70,4 +70,16 @@ it('an upload whose bytes a file has is removed without them', async () => {
   await folders.publish(upload, token);
   expect(await folders.deleteUpload(upload)).toBe(false);
   expect([has(record), has(file.bytes), has(uploadRecord)]).toEqual([true, true, false]);
+});
+
+it('a file is created while its empty folders are removed', async () => {
+  const above = join(root, 'above');
+  const folder = join(above, 'folder');
+  for (let at = 0; at < 300; at++) {
+    const path = join(folder, String(at));
+    const creating = createFile(path);
+    for (const empty of [folder, above, folder, above]) await removedIfEmpty(empty);
+    await (await creating).close();
+    expect(await removeFile(path)).toBe(true);
+  }
 });
