@@ -1,7 +1,7 @@
 // Runs the commands of the other scripts. Like all of them it works on Node.js 20.11 too, and without installed
 // packages, because it installs the Node.js of the repository.
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -91,6 +91,21 @@ function exitIfEnded() {
 /** From here on, a signal ends the groups first, then this process: with its handlers of `exit`. */
 function watchSignals() {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.off(signal, endGroups).on(signal, endGroups);
+}
+
+/**
+ * Does work that no other process does at the same time. A program holds the lock, and ends with this process. Without
+ * `flock` there is no lock.
+ */
+export async function alone(lock, work) {
+  mkdirSync(dirname(lock), { recursive: true });
+  const holder = spawn('flock', [lock, 'sh', '-c', 'echo; exec cat'], { stdio: ['pipe', 'pipe', 'ignore'] });
+  await new Promise((resolve) => holder.once('error', resolve).stdout.once('data', resolve));
+  try {
+    return await work();
+  } finally {
+    holder.stdin?.end();
+  }
 }
 
 /** A new folder for temporary files. It is removed when this process exits, also after a signal. */

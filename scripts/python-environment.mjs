@@ -1,9 +1,8 @@
 // Python for suites. Each list of packages gets its own virtual environment under .cache/, created once.
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { root, run } from './processes.mjs';
+import { join } from 'node:path';
+import { alone, root, run } from './processes.mjs';
 
 /** Minor versions of Python 3: the oldest one that suites run on, and the newest one that is looked for by name. */
 const LEAST = 10;
@@ -50,21 +49,6 @@ async function environmentAt(name, make) {
 
 function programOf(folder, name) {
   return join(folder, process.platform === 'win32' ? `Scripts/${name}.exe` : `bin/${name}`);
-}
-
-/**
- * Does work that no other process does at the same time: suites with the same packages share an environment. A program
- * holds the lock, and ends with this process. Without `flock` there is no lock.
- */
-async function alone(lock, work) {
-  mkdirSync(dirname(lock), { recursive: true });
-  const holder = spawn('flock', [lock, 'sh', '-c', 'echo; exec cat'], { stdio: ['pipe', 'pipe', 'ignore'] });
-  await new Promise((resolve) => holder.once('error', resolve).stdout.once('data', resolve));
-  try {
-    return await work();
-  } finally {
-    holder.stdin?.end();
-  }
 }
 
 async function makeEnvironment({ folder, python, requirements, least }) {

@@ -1,31 +1,24 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type Client, connect } from 'parley-a2a/client';
 import { grpcTransport } from 'parley-a2a-grpc';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ExampleServer, GRPC_AGENTS } from './example-server.js';
-import { hasGo } from './go-tools.js';
+import { BUILD_MS, goProgram, hasGo } from './go-tools.js';
 
-const BUILD_MS = 300_000;
 const run = promisify(execFile);
 
 // Without Go these tests are skipped.
 describe.skipIf(!hasGo())('official Go SDK over gRPC', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'parley-go-'));
-  const program = join(folder, 'peer');
+  let program: string;
   let peer: ChildProcess | undefined;
   let client: Client;
 
   beforeAll(async () => {
-    cpSync(fileURLToPath(new URL('go-grpc', import.meta.url)), folder, { recursive: true });
-    await run('go', ['build', '-o', program, '.'], { cwd: folder, timeout: BUILD_MS });
+    program = await goProgram('go-grpc');
     const child = spawn(program, ['serve'], { stdio: ['pipe', 'pipe', 'inherit'] });
     peer = child;
     const [port] = await once(createInterface(child.stdout), 'line');
@@ -43,7 +36,6 @@ describe.skipIf(!hasGo())('official Go SDK over gRPC', () => {
   }, BUILD_MS);
   afterAll(() => {
     peer?.kill();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   it('serves our client', async () => {

@@ -1,0 +1,1 @@
+export function goProgramOf(folder: string, leftOut: string): Promise<string | undefined>;
