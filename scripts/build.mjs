@@ -7,7 +7,7 @@ import { isMain, main, root, runOwn, step } from './processes.mjs';
 import { withNeeds, workspaces } from './workspaces.mjs';
 
 const recordFile = join(root, '.cache/build.json');
-const compiler = join(root, 'node_modules/typescript/bin/tsc');
+const compiler = join(root, 'node_modules/typescript-native/bin/tsc');
 const transpiler = join(root, 'scripts/transpile.mjs');
 
 /** The folders of all projects, each after those that it needs. */

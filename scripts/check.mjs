@@ -6,9 +6,9 @@ import { isMain, main, root, runOwn } from './processes.mjs';
 import { countLine, runVitest, sum } from './suites.mjs';
 
 const CHECKS = [
-  ['types of sources and tests', ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json']],
-  ['types of the console', ['node_modules/typescript/bin/tsc', '-p', 'packages/console', '--noEmit']],
-  ['types of the chat in React', ['node_modules/typescript/bin/tsc', '-p', 'examples/react-chat', '--noEmit']],
+  ['types of sources and tests', ['node_modules/typescript-native/bin/tsc', '-p', 'tsconfig.json']],
+  ['types of the console', ['node_modules/typescript-native/bin/tsc', '-p', 'packages/console', '--noEmit']],
+  ['types of the chat in React', ['node_modules/typescript-native/bin/tsc', '-p', 'examples/react-chat', '--noEmit']],
   ['lint and format', ['node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.']],
 ];
 

@@ -7,7 +7,7 @@ import { hostless, inProject, peerless, projectWithPeers, repository, subpaths, 
 const COMPILERS = {
   '5.9': join(suite.tools, 'node_modules/typescript-5/bin/tsc'),
   '6.0': join(repository, 'node_modules/typescript/bin/tsc'),
-  '7.0': join(suite.tools, 'node_modules/typescript-7/bin/tsc'),
+  '7.0': join(repository, 'node_modules/typescript-native/bin/tsc'),
 };
 const STRICT = { strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true };
 const LAX = { strict: false, exactOptionalPropertyTypes: false };

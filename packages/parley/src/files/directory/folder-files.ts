@@ -27,8 +27,8 @@ export async function makeFolder(path: string): Promise<void> {
 }
 
 /**
- * Creates a file, and its folder if that is missing. Retries, because sweeps and deletes may remove the empty folder, or
- * the one above it, at any moment.
+ * Creates a file, and its folder if that is missing. Retries, because sweeps and deletes may remove the empty folder
+ * and the one above it in between.
  */
 export async function createFile(path: string): Promise<FileHandle> {
   for (let attempt = 1; ; attempt++) {
