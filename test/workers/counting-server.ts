@@ -117,11 +117,13 @@ export class CountingServer implements AsyncDisposable {
           const stream = id === undefined ? this.#agent.stream(message) : this.#agent.subscribe(id, frames.at(-1)?.id);
           for await (const frame of stream) {
             const { task, statusUpdate } = this.#agent.event(frame) as { task?: Body; statusUpdate?: Body };
-            id ??= String((task as Body | undefined)?.id);
+            // A stream that begins with an error names no task.
+            if (task !== undefined) id ??= String(task.id);
             frames.push(frame);
             onFrame(frame);
             const status = (task?.status ?? statusUpdate?.status) as { readonly state?: string } | undefined;
-            if (/COMPLETED|FAILED|CANCELED/.test(String(status?.state))) return { id, frames };
+            const isOver = /COMPLETED|FAILED|CANCELED/.test(String(status?.state));
+            if (isOver && id !== undefined) return { id, frames };
           }
         } catch (error) {
           // Cut by a kill, or refused while there is no storage.

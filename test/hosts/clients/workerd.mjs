@@ -23,7 +23,10 @@ const { outputFiles } = await build({
 const miniflare = new Miniflare({ modules: true, script: outputFiles[0].text, compatibilityDate: '2026-07-01' });
 try {
   const answer = await miniflare.dispatchFetch('http://worker.example', { method: 'POST', body: options });
-  console.log(await answer.text());
+  const text = await answer.text();
+  // The text of a worker that has thrown is its error.
+  if (!answer.ok) throw new Error(text);
+  console.log(text);
 } finally {
   await miniflare.dispose();
 }
