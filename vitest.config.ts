@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { vitestSentence } from './scripts/node-version.mjs';
+import { OWN_SOURCES } from './test/support/own-sources.mjs';
 
 const tooOld = vitestSentence();
 if (tooOld !== undefined) {
@@ -9,7 +10,6 @@ if (tooOld !== undefined) {
 }
 
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-const source = (path: string) => file(`packages/parley/src/exports/${path}.ts`);
 
 /** Suites with a `run.mjs` of their own, which starts these tests. */
 const WITH_RUNNER = [
@@ -65,23 +65,25 @@ const JUDGING = [
   'test/matrix/{dropped-streams,owner-times}.test.ts',
 ];
 
+/**
+ * Tests with a process of their own. Node.js imports the sources itself, in a quarter of the time of Vite. Only Vite
+ * can load modules again in the same process.
+ */
+export const OWN_PROCESS = {
+  experimental: { viteModuleRunner: false, nodeLoader: false },
+  execArgv: ['--import', file('test/support/import-sources.mjs')],
+  setupFiles: [file('test/support/keep-compiled.ts')],
+};
+
 export default defineConfig({
-  resolve: {
-    // Tests run the sources, not what was built last.
-    alias: [
-      { find: /^parley-a2a$/, replacement: source('index') },
-      { find: /^parley-a2a\/(.+)$/, replacement: source('$1') },
-      { find: /^parley-a2a-(?!console$)([\w-]+)$/, replacement: file('packages/$1/src/index.ts') },
-      { find: /^create-parley-a2a$/, replacement: file('packages/create-parley-a2a/src/index.ts') },
-    ],
-  },
+  resolve: { alias: OWN_SOURCES },
   test: {
     setupFiles: [file('test/support/watch-outputs.ts')],
     // Limits for a machine that is busy: a test that holds does not wait for them.
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 15_000 } },
-    // Suites with a configuration of their own, and later runs, need not transform the sources again.
+    // Later runs need not transform the sources again.
     experimental: { fsModuleCache: true, fsModuleCachePath: file('.cache/vitest') },
     pool: 'forks',
     // Much of the time is waiting for servers and timers: two files at once also where there are two cores.
@@ -89,8 +91,16 @@ export default defineConfig({
     // Tests of processes that run beside each other: each of them has several processes.
     maxConcurrency: 3,
     projects: [
-      { extends: true, test: { name: 'alone', include: ['test/**/*.test.ts'], exclude: [...IGNORED, ...SHARING] } },
-      { extends: true, test: { name: 'judging', include: JUDGING } },
+      {
+        extends: true,
+        test: {
+          name: 'alone',
+          include: ['test/**/*.test.ts'],
+          exclude: [...IGNORED, ...SHARING],
+          ...OWN_PROCESS,
+        },
+      },
+      { extends: true, test: { name: 'judging', include: JUDGING, ...OWN_PROCESS } },
       {
         extends: true,
         test: {

@@ -18,10 +18,13 @@ beforeAll(async () => {
 afterAll(() => database[Symbol.asyncDispose]());
 
 class Replica implements AsyncDisposable {
-  private constructor(
-    readonly port: number,
-    readonly running: RunningParley,
-  ) {}
+  readonly port: number;
+  readonly running: RunningParley;
+
+  private constructor(port: number, running: RunningParley) {
+    this.port = port;
+    this.running = running;
+  }
 
   static async start(databaseUrl: string, port: number): Promise<Replica> {
     const place = ['--port', String(port), '--database', databaseUrl, '--drain', DRAIN];

@@ -38,11 +38,14 @@ class AuthorizationServer implements AsyncDisposable {
     response.writeHead(status as number, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   });
 
-  /** `described`: true if it has a discovery document. */
-  constructor(
-    readonly answers: Record<string, unknown>[],
-    readonly described = true,
-  ) {}
+  readonly answers: Record<string, unknown>[];
+  /** True if it has a discovery document. */
+  readonly described: boolean;
+
+  constructor(answers: Record<string, unknown>[], described = true) {
+    this.answers = answers;
+    this.described = described;
+  }
 
   /** Members of its answers about device codes. */
   device: object = {};

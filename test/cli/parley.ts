@@ -125,10 +125,13 @@ export async function parleyJson<T>(args: readonly string[], options?: ParleyOpt
 
 /** An agent served by a command, on a free port. */
 export class ServedAgent implements AsyncDisposable {
-  private constructor(
-    readonly running: RunningParley,
-    readonly url: string,
-  ) {}
+  readonly running: RunningParley;
+  readonly url: string;
+
+  private constructor(running: RunningParley, url: string) {
+    this.running = running;
+    this.url = url;
+  }
 
   static async start(args: readonly string[], options?: ParleyOptions): Promise<ServedAgent> {
     const running = new RunningParley([...args, '--port', '0'], options);

@@ -89,11 +89,12 @@ class World implements AsyncDisposable {
   readonly #release = Promise.withResolvers<void>();
   readonly host: A2AHost;
   url = '';
+  readonly storage: TaskStorage;
+  readonly files: FileStore;
 
-  constructor(
-    readonly storage: TaskStorage,
-    readonly files: FileStore,
-  ) {
+  constructor(storage: TaskStorage, files: FileStore) {
+    this.storage = storage;
+    this.files = files;
     const tokens = Object.entries(TOKENS).map(([subject, token]) => ({ token, subject }));
     this.host = createA2AHost({
       agents: { '/one': { agent: agent(this.#release.promise) }, '/two': { agent: direct } },

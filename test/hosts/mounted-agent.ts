@@ -21,11 +21,13 @@ export interface BoundAgent {
 /** An agent below a path of a host. */
 export class MountedAgent {
   readonly wire = new Wire('');
+  readonly mount: string;
+  readonly card: Body;
 
-  constructor(
-    readonly mount: string,
-    readonly card: Body,
-  ) {}
+  constructor(mount: string, card: Body) {
+    this.mount = mount;
+    this.card = card;
+  }
 
   /** Reads the card below the mount. */
   static async at(mount: string): Promise<MountedAgent> {

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
-import repository from '../../vitest.config.js';
+import repository, { OWN_PROCESS } from '../../vitest.config.js';
 
 /** The suite of the hosts needs packages of its own, which `run.mjs` installs; so it is not among the others. */
 const config = defineConfig({
@@ -8,7 +8,8 @@ const config = defineConfig({
   resolve: repository.resolve ?? {},
   test: {
     include: ['test/hosts/*.test.ts'],
-    setupFiles: [fileURLToPath(new URL('../support/watch-outputs.ts', import.meta.url))],
+    ...OWN_PROCESS,
+    setupFiles: [fileURLToPath(new URL('../support/watch-outputs.ts', import.meta.url)), ...OWN_PROCESS.setupFiles],
     testTimeout: 120_000,
     hookTimeout: 120_000,
     pool: 'forks',

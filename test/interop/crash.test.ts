@@ -23,8 +23,10 @@ class Witness {
   readonly enough: Promise<void>;
   #answers = 0;
   #tellEnough: () => void = () => {};
+  readonly leaks: string[];
 
-  constructor(readonly leaks: string[]) {
+  constructor(leaks: string[]) {
+    this.leaks = leaks;
     this.enough = new Promise((resolve) => {
       this.#tellEnough = resolve;
     });

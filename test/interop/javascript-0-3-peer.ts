@@ -18,10 +18,13 @@ import { isArray, type Json } from './scenarios.js';
  */
 export class JavaScript03Peer {
   readonly version = '0.3';
-  private constructor(
-    readonly client: Client,
-    private readonly binding: Binding,
-  ) {}
+  readonly client: Client;
+  readonly #binding: Binding;
+
+  private constructor(client: Client, binding: Binding) {
+    this.client = client;
+    this.#binding = binding;
+  }
 
   static async connect(url: string, binding: Binding, fetchImpl: typeof fetch): Promise<JavaScript03Peer> {
     const factory = new ClientFactory(
@@ -44,7 +47,7 @@ export class JavaScript03Peer {
 
   /** Over HTTP+JSON and gRPC the client drops the names of files, and `append`. */
   visible(pattern: Json): Json {
-    return this.binding === 'JSONRPC' ? pattern : without(pattern, ['filename', 'append']);
+    return this.#binding === 'JSONRPC' ? pattern : without(pattern, ['filename', 'append']);
   }
 
   async send(outgoing: Outgoing): Promise<{ readonly task?: JsonObject; readonly message?: JsonObject }> {

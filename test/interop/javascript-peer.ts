@@ -31,7 +31,11 @@ export type JsonObject = { readonly [name: string]: Json };
 
 /** The official JavaScript client on one binding, speaking v1.0 JSON on its upper side. */
 export class JavaScriptPeer {
-  private constructor(readonly client: Client) {}
+  readonly client: Client;
+
+  private constructor(client: Client) {
+    this.client = client;
+  }
 
   static async connect(url: string, binding: Binding, fetchImpl: typeof fetch): Promise<JavaScriptPeer> {
     const options = { fetchImpl, legacyCompat: { enabled: true } };

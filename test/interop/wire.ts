@@ -32,7 +32,11 @@ export interface WireRequest {
 
 /** One server, spoken to without any SDK. Every error answer is searched for what should have stayed inside. */
 export class Wire {
-  constructor(readonly url: string) {}
+  readonly url: string;
+
+  constructor(url: string) {
+    this.url = url;
+  }
 
   async send(path: string, request: WireRequest = {}): Promise<Answer> {
     const response = await this.#fetch(path, request);

@@ -26,6 +26,8 @@ const config = suiteConfig(
       ...(process.env.TEST_LONG === undefined ? SLOW : []),
     ],
   },
+  // The oldest Node.js cannot parse `using`.
+  {},
 );
 
 export { config as default };

@@ -27,12 +27,12 @@ class Process implements AsyncDisposable {
   readonly seen: string[] = [];
   readonly logger: CapturingLogger;
   readonly #waiting = new Map<string, () => void>();
+  readonly connections: PostgresConnections;
+  readonly wakeups: PostgresWakeups;
 
-  private constructor(
-    readonly connections: PostgresConnections,
-    readonly wakeups: PostgresWakeups,
-    logger: CapturingLogger,
-  ) {
+  private constructor(connections: PostgresConnections, wakeups: PostgresWakeups, logger: CapturingLogger) {
+    this.connections = connections;
+    this.wakeups = wakeups;
     this.logger = logger;
     const see = (text: string) => {
       this.seen.push(text);

@@ -16,8 +16,11 @@ export type Published =
 /** A clock that never waits and records its pauses. A pause that contains `abort` ends early. */
 export class ScriptedClock implements AgentClock {
   readonly pauses: number[] = [];
+  readonly #abortAtPause: number;
 
-  constructor(private readonly abortAtPause = Number.POSITIVE_INFINITY) {}
+  constructor(abortAtPause = Number.POSITIVE_INFINITY) {
+    this.#abortAtPause = abortAtPause;
+  }
 
   now(): Date {
     return new Date('2026-01-02T03:04:05.678Z');
@@ -25,7 +28,7 @@ export class ScriptedClock implements AgentClock {
 
   pause(ms: number, signal: AbortSignal): Promise<boolean> {
     this.pauses.push(ms);
-    return Promise.resolve(!signal.aborted && this.pauses.length < this.abortAtPause);
+    return Promise.resolve(!signal.aborted && this.pauses.length < this.#abortAtPause);
   }
 }
 

@@ -56,12 +56,13 @@ const schemas: OptionSchemas<A2AChatHandlerOptions> = {
 
 /** A request that is answered with a status and a sentence. */
 class Refusal extends Error {
-  constructor(
-    readonly status: number,
-    message: string,
-    readonly headers: Readonly<Record<string, string>> = {},
-  ) {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}) {
     super(message);
+    this.status = status;
+    this.headers = headers;
   }
 }
 

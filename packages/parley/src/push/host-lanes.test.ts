@@ -7,10 +7,14 @@ const LIMITS = { inFlight: 20, inFlightPerHost: 6 };
 /** Work that notes that it began. */
 class NotedWork implements HostWork {
   begun = false;
-  constructor(
-    readonly host: string,
-    readonly owner = 'ada',
-  ) {}
+  readonly host: string;
+  readonly owner: string;
+
+  constructor(host: string, owner = 'ada') {
+    this.host = host;
+    this.owner = owner;
+  }
+
   begin(): void {
     this.begun = true;
   }

@@ -7,10 +7,13 @@ const KB = 1024;
 class Connection implements WaitingHolder {
   waitingBytes = 0;
   hasEnded = false;
-  constructor(
-    readonly memory: WaitingMemory,
-    readonly caller: string | undefined,
-  ) {}
+  readonly memory: WaitingMemory;
+  readonly caller: string | undefined;
+
+  constructor(memory: WaitingMemory, caller: string | undefined) {
+    this.memory = memory;
+    this.caller = caller;
+  }
 
   endWaiting(): void {
     this.hasEnded = true;

@@ -1,0 +1,1 @@
+export declare const OWN_SOURCES: { readonly find: RegExp; readonly replacement: string }[];
