@@ -170,7 +170,7 @@ it('each worker of `serve` makes spans', async () => {
 it('the agent of a module that brings its own tracing keeps it', async () => {
   using folder = new EmptyFolder();
   const module = join(folder.path, 'agents.mjs');
-  const otel = import.meta.resolve('parley-a2a-otel');
+  const otel = new URL('../../packages/otel/dist/index.js', import.meta.url).href;
   const text = `import { serverTracing } from '${otel}';
     export default { agents: { '/': { name: 'Own', agent: () => 'done' } }, tracing: serverTracing() };`;
   writeFileSync(module, text);
