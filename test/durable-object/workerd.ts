@@ -4,16 +4,10 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { Miniflare } from 'miniflare';
+import { ownSourceOf } from '../support/own-sources.mjs';
 
 const root = new URL('../..', import.meta.url);
 const at = (path: string) => fileURLToPath(new URL(path, root));
-
-/** Sources for the imports of the bundle. */
-const SOURCES: readonly (readonly [filter: RegExp, target: (name: string) => string])[] = [
-  [/^vitest$/, () => at('test/durable-object/worker/test-runner.ts')],
-  [/^parley-a2a-durable-object$/, () => at('packages/durable-object/src/index.ts')],
-  [/^parley-a2a\//, (name) => at(`packages/parley/src/exports/${name.replace('parley-a2a/', '')}.ts`)],
-];
 
 /** Bundles a worker as for a deployment. esbuild writes a file, because the tests search its stdout for secrets. */
 async function bundleWorker(file: string): Promise<string> {
@@ -32,7 +26,11 @@ async function bundleWorker(file: string): Promise<string> {
       {
         name: 'sources',
         setup: ({ onResolve }) => {
-          for (const [filter, target] of SOURCES) onResolve({ filter }, ({ path }) => ({ path: target(path) }));
+          onResolve({ filter: /^vitest$/ }, () => ({ path: at('test/durable-object/worker/test-runner.ts') }));
+          onResolve({ filter: /^parley-a2a/ }, ({ path: name }) => {
+            const path = ownSourceOf(name);
+            return path === undefined ? undefined : { path };
+          });
         },
       },
     ],

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { enableCompileCache, registerHooks } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { OWN_SOURCES } from './own-sources.mjs';
+import { ownSourceOf } from './own-sources.mjs';
 
 // Loaded before the tests in their process, where Node.js itself imports the sources. It removes their types, and
 // keeps what it has compiled: the next process loads the library in a fifth of the time.
@@ -15,8 +15,8 @@ function sourceOf(specifier, importer) {
     const source = new URL(specifier.replace(/js$/, 'ts'), importer);
     return existsSync(source) ? source.href : undefined;
   }
-  const own = OWN_SOURCES.find(({ find }) => find.test(specifier));
-  return own && pathToFileURL(specifier.replace(own.find, own.replacement)).href;
+  const own = ownSourceOf(specifier);
+  return own && pathToFileURL(own).href;
 }
 
 registerHooks({

@@ -9,3 +9,9 @@ export const OWN_SOURCES = [
   { find: /^parley-a2a-(?!console$)([\w-]+)$/, replacement: `${packages}/$1/src/index.ts` },
   { find: /^create-parley-a2a$/, replacement: `${packages}/create-parley-a2a/src/index.ts` },
 ];
+
+/** The path of the source of an own module; undefined for the modules of others. */
+export function ownSourceOf(module) {
+  const own = OWN_SOURCES.find(({ find }) => find.test(module));
+  return own && module.replace(own.find, own.replacement);
+}
