@@ -55,6 +55,40 @@ export function countReport(report, code) {
   };
 }
 
+/**
+ * The counts of a JUnit report. Tests that failed with the same message share a line, such as all tests of a server
+ * that did not start.
+ */
+export function countJunit(name, report, code) {
+  const cases = report.split('<testcase ').slice(1);
+  const failed = cases.filter((text) => /<(?:failure|error)\b/.test(text));
+  const skipped = cases.filter((text) => text.includes('<skipped'));
+  const byMessage = new Map();
+  for (const text of failed) {
+    const message = attributeIn(text.slice(text.search(/<(?:failure|error)\b/)), 'message').split('\n')[0];
+    byMessage.set(message, [...(byMessage.get(message) ?? []), attributeIn(text, 'name')]);
+  }
+  const failures = Array.from(byMessage, ([message, [first, ...others]]) => {
+    const more = others.length === 0 ? '' : ` and ${others.length} more`;
+    return `FAILED ${name} > ${first}${more}: ${message}`;
+  });
+  if (failed.length === 0 && code !== 0) failures.push(`FAILED ${name}: it ended with ${code}`);
+  return {
+    passed: cases.length - failed.length - skipped.length,
+    failed: Math.max(failed.length, code === 0 ? 0 : 1),
+    failures,
+  };
+}
+
+/** The text of the first attribute with a name. */
+function attributeIn(xml, name) {
+  const named = { quot: '"', apos: "'", lt: '<', gt: '>', amp: '&' };
+  const [, text = ''] = new RegExp(`\\b${name}="([^"]*)"`).exec(xml) ?? [];
+  return text.replace(/&(?:#(x?)(\w+)|(\w+));/g, (_, hex, code, entity) =>
+    entity === undefined ? String.fromCodePoint(Number.parseInt(code, hex ? 16 : 10)) : named[entity],
+  );
+}
+
 /** The ten test files that took longest, slowest first, each with its seconds. */
 function slowestFiles(ended) {
   return ended
@@ -153,8 +187,10 @@ export async function runOther(script, env = {}) {
   const found = /^(\d+) passed, (\d+) failed$/.exec(line.trim());
   const failures = [...new Set(output.split('\n').filter((text) => text.startsWith('FAILED ')))];
   if (found === null) return { passed: 0, failed: 1, failures: [...failures, `FAILED ${script}: it broke off`] };
-  const counts = { passed: Number(found[1]), failed: Number(found[2]), failures };
-  return counts.failed === 0 && code !== 0 ? { ...counts, failed: 1 } : counts;
+  const [passed, counted] = [Number(found[1]), Number(found[2])];
+  const failed = counted === 0 && code !== 0 ? 1 : counted;
+  if (failed > 0 && failures.length === 0) failures.push(`FAILED ${script}: it did not name what failed`);
+  return { passed, failed, failures };
 }
 
 /** The sum of all counts. */

@@ -1,22 +1,12 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type StreamResponse, textOf } from 'parley-a2a';
 import type { CallOutcome } from 'parley-a2a/client';
 import { MemoryStorage, systemClock } from 'parley-a2a/server';
 import { describe, expect, it, vi } from 'vitest';
+import { freePort } from '../support/servers/free-port.js';
 import { Agents, executor, taskOf } from './world.js';
 
 const QUICK = { resume: { firstMs: 20, longestMs: 50, attempts: 100 } };
 const WAITS = 'another agent cannot be reached, trying again';
-
-/** A port that nothing listens on. */
-async function freePort(): Promise<number> {
-  const server: Server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 const waits = (agents: Agents) =>
   vi.waitFor(() => expect(agents.logger.lines.map(({ message }) => message)).toContain(WAITS), 10_000);

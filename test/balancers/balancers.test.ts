@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Client, connect } from '../../packages/parley/src/exports/client.js';
 import { RunningParley } from '../cli/parley.js';
 import { MountedAgent } from '../hosts/mounted-agent.js';
-import { freePort } from '../interop/example-server.js';
+import { freePort } from '../support/servers/free-port.js';
 import { PostgresServer } from '../support/servers/postgres-server.js';
 import { onSteadyMachine } from '../support/standstill.js';
 import { BALANCERS, Balancer } from './balancers.js';

@@ -5,8 +5,8 @@ import { directoryFileStore, fileTransfer } from 'parley-a2a/files';
 import { createA2AServer } from 'parley-a2a/node';
 import type { AgentExecutor } from 'parley-a2a/server';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { freePort } from '../interop/example-server.js';
 import { type Cut, CuttingProxy } from '../support/cutting-proxy.js';
+import { freePort } from '../support/servers/free-port.js';
 import { EmptyFolder, parley, RunningParley } from './parley.js';
 import { PseudoTerminal, terminalCases } from './pseudo-terminal.js';
 

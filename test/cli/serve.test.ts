@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer, get, type IncomingMessage } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
+import { freePort } from '../support/servers/free-port.js';
 import { EmptyFolder, parley, RunningParley, ServedAgent } from './parley.js';
 import { RecordingAgent, result, stream } from './recording-agent.js';
 
@@ -477,13 +478,4 @@ async function answerFor(port: string, headers: Readonly<Record<string, string>>
   const [answer] = (await once(request, 'response')) as [IncomingMessage];
   answer.resume();
   return answer;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

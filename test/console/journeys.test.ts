@@ -5,10 +5,11 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { freePort } from '../support/servers/free-port.js';
 import { painter } from './agents.js';
 import { ChatPage } from './pages/chat-page.js';
 import { TasksPage } from './pages/tasks-page.js';
-import { freePort, ServerProcess } from './server-process.js';
+import { ServerProcess } from './server-process.js';
 import { consoleWorld, expectText } from './world.js';
 
 const world = consoleWorld();

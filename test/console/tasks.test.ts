@@ -4,10 +4,10 @@ import { exportJWK, generateKeyPair } from 'jose';
 import { createA2AServer } from 'parley-a2a/node';
 import { serverTracing } from 'parley-a2a-otel';
 import { expect, it, onTestFinished } from 'vitest';
+import { freePort } from '../support/servers/free-port.js';
 import { STORY } from './agents.js';
 import { TaskPage } from './pages/task-page.js';
 import { TasksPage } from './pages/tasks-page.js';
-import { freePort } from './server-process.js';
 import { consoleWorld, expectText } from './world.js';
 
 const world = consoleWorld();

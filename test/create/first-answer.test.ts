@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { freePort } from '../interop/example-server.js';
 import { firstMinutesBound } from '../support/first-minutes.js';
+import { freePort } from '../support/servers/free-port.js';
 import { NpmRegistry } from '../support/servers/npm-registry.js';
 import { buildImage } from './dockerfile-steps.js';
 

@@ -45,7 +45,8 @@ function examplesOf(document) {
 async function play({ place, language, code, says }) {
   const [command, ending] = commands[language];
   if (command === undefined) {
-    console.log(`${place} is left out: there is no Python 3.10 or newer on the path; install python3 to run it.`);
+    const said = 'it is left out: there is no Python 3.10 or newer on the path; install python3 to run it.';
+    console.log(`${process.env.CI ? 'FAILED ' : ''}${place}: ${said}`);
     if (process.env.CI) counts.failed++;
     return;
   }
@@ -59,5 +60,5 @@ async function play({ place, language, code, says }) {
     return;
   }
   counts.failed++;
-  console.log(`${place} does not do what it says. It ended with ${exit} and printed:\n${output}`);
+  console.log(`FAILED ${place} does not do what it says. It ended with ${exit} and printed:\n${output}`);
 }

@@ -12,8 +12,8 @@ import { type FileTransferOptions, fileTransfer, memoryFileStore } from '../../p
 import { createA2AServer } from '../../packages/parley/src/exports/node.js';
 import { systemClock, systemIds } from '../../packages/parley/src/exports/runtime.js';
 import { DirectoryFileStore } from '../../packages/parley/src/files/directory/directory-file-store.js';
-import { freePort } from '../interop/example-server.js';
 import { CuttingProxy } from '../support/cutting-proxy.js';
+import { freePort } from '../support/servers/free-port.js';
 import { withoutUploads } from '../support/store-without-uploads.js';
 
 const root = mkdtempSync(join(tmpdir(), 'parley-uploads-'));

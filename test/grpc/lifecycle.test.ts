@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { createA2AHost, createA2AServer } from 'parley-a2a/node';
 import { describe, expect, it } from 'vitest';
 import { type GrpcBindingOptions, grpcBinding } from '../../packages/grpc/src/index.js';
-import { freePort } from '../interop/example-server.js';
+import { freePort } from '../support/servers/free-port.js';
 import { afterTest, failureOf, GrpcTester, message, serve } from './grpc-world.js';
 
 const agent = (prompt: string) => prompt;

@@ -8,7 +8,7 @@ import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
 import { framesOf } from '../../packages/parley/test/exchange-request.js';
 import { BreakingProxy } from '../client-streams/breaking-proxy.js';
 import { talkativeAgent } from '../client-streams/talkative-agent.js';
-import { freePort } from '../interop/example-server.js';
+import { freePort } from '../support/servers/free-port.js';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
 const bin = (name: string) => `${folder}node_modules/.bin/${name}`;

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../interop/example-server.js';
+import { freePort } from '../support/servers/free-port.js';
 import type { Launch } from './hosts.js';
 
 const FOLDER = fileURLToPath(new URL('.', import.meta.url));

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../interop/example-server.js';
+import { freePort } from '../support/servers/free-port.js';
 import { HostProcess } from './host-process.js';
 
 /** The paths below which nginx serves the agents of its upstream, each with other settings. */

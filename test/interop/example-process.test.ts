@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { AgentCard } from 'parley-a2a';
 import { describe, expect, it, type TestContext } from 'vitest';
-import { ExampleServer, freePort, temporaryFolder } from './example-server.js';
+import { freePort } from '../support/servers/free-port.js';
+import { ExampleServer, temporaryFolder } from './example-server.js';
 import { collect, type Frame, sendParams, Wire } from './wire.js';
 
 const MAIN = fileURLToPath(new URL('../../examples/agents/dist/main.js', import.meta.url));
@@ -84,7 +85,7 @@ describe.concurrent('the server process of the example agents', () => {
   });
 
   it('tells the port that it took, not the 0 that it was given', async () => {
-    await using server = await ExampleServer.start({ env: { PORT: '0' } });
+    await using server = await ExampleServer.start({ port: 0 });
     const { port, msg } = JSON.parse(server.output.join('').trim().split('\n').at(-1) ?? '');
     expect(msg).toMatch(new RegExp(`:${port}$`));
   });

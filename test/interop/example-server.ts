@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,6 +11,7 @@ export const GRPC_AGENTS = fileURLToPath(new URL('grpc-agents.mjs', import.meta.
 
 /** Options of an example server. */
 export interface ExampleServerOptions {
+  /** Default: a free one. */
   readonly port?: number;
   /** The folder of its data, kept afterwards; default: a temporary one that goes with the server. */
   readonly folder?: string;
@@ -28,25 +28,14 @@ export class ExampleServer implements AsyncDisposable {
   readonly #process: ChildProcess;
   readonly #temporary: string | undefined;
 
-  private constructor(port: number, child: ChildProcess, output: string[], temporary: string | undefined) {
-    this.url = `http://127.0.0.1:${port}`;
+  private constructor(url: string, child: ChildProcess, output: string[], temporary: string | undefined) {
+    this.url = url;
     this.#process = child;
     this.output = output;
     this.#temporary = temporary;
   }
 
   static async start(options: ExampleServerOptions = {}): Promise<ExampleServer> {
-    for (;;) {
-      try {
-        return await ExampleServer.#started(options, options.port ?? (await freePort()));
-      } catch (error) {
-        // Another process may have taken the port before the server.
-        if (options.port !== undefined || !String(error).includes('EADDRINUSE')) throw error;
-      }
-    }
-  }
-
-  static async #started(options: ExampleServerOptions, port: number): Promise<ExampleServer> {
     const temporary = options.folder === undefined ? await temporaryFolder() : undefined;
     const file = join(options.folder ?? temporary ?? '', 'agents.db');
     const { PATH = '' } = process.env;
@@ -54,7 +43,7 @@ export class ExampleServer implements AsyncDisposable {
       env: {
         PATH,
         HOST: '127.0.0.1',
-        PORT: String(port),
+        PORT: String(options.port ?? 0),
         DATABASE_URL: `sqlite:${file}`,
         LOG_LEVEL: 'info',
         ...options.env,
@@ -66,17 +55,17 @@ export class ExampleServer implements AsyncDisposable {
     process.once('exit', end);
     child.once('exit', () => process.off('exit', end));
     const output: string[] = [];
-    const server = new ExampleServer(port, child, output, temporary);
-    await new Promise<void>((ready, failed) => {
+    const url = await new Promise<string>((ready, failed) => {
       const read = (chunk: Buffer) => {
         output.push(chunk.toString());
-        if (output.join('').includes('"msg":"listening on')) ready();
+        const [, said] = /"msg":"listening on (http[^"]+)"/.exec(output.join('')) ?? [];
+        if (said !== undefined) ready(said);
       };
       child.stdout?.on('data', read);
       child.stderr?.on('data', read);
       child.once('exit', (code) => failed(new Error(`The server ended with ${code}:\n${output.join('')}`)));
     });
-    return server;
+    return new ExampleServer(url, child, output, temporary);
   }
 
   get port(): number {
@@ -111,16 +100,4 @@ export class ExampleServer implements AsyncDisposable {
 /** A new temporary folder. */
 export function temporaryFolder(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'parley-interop-'));
-}
-
-/** A free port. */
-export async function freePort(): Promise<number> {
-  const probe = createServer();
-  probe.listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const address = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  if (address === null || typeof address === 'string') throw new Error('a TCP server has a port');
-  return address.port;
 }

@@ -3,7 +3,8 @@ import { createServer } from 'node:net';
 import { connect } from 'parley-a2a/client';
 import { grpcTransport } from 'parley-a2a-grpc';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { ExampleServer, freePort } from './example-server.js';
+import { freePort } from '../support/servers/free-port.js';
+import { ExampleServer } from './example-server.js';
 import { type Body, Wire } from './wire.js';
 
 /** The addresses of gRPC in a card, by the version of the interface. */

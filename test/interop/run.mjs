@@ -5,7 +5,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { root, run } from '../../scripts/processes.mjs';
 import { pythonWith } from '../../scripts/python-environment.mjs';
-import { countLine, sum } from '../../scripts/suites.mjs';
+import { countJunit, countLine, sum } from '../../scripts/suites.mjs';
 
 const SUITES = ['python', 'python-0.3'];
 
@@ -15,6 +15,7 @@ for (const name of SUITES) {
   const python = await pythonWith(join(folder, 'requirements.txt'), `The tests of test/interop/${name} are`);
   if (python !== undefined) results.push(await runSuite(name, folder, python));
 }
+for (const line of results.flatMap(({ failures }) => failures)) console.log(line);
 const counts = sum(results);
 console.log(countLine(counts));
 process.exit(counts.failed === 0 ? 0 : 1);
@@ -25,14 +26,5 @@ async function runSuite(name, folder, python) {
   const args = ['-m', 'pytest', '-c', join(folder, 'pytest.ini'), `--junitxml=${report}`, ...process.argv.slice(2)];
   const env = { NODE: process.execPath, PYTHONDONTWRITEBYTECODE: '1' };
   const { code } = await run(python, [...args, folder], { env });
-  const { passed, failed } = count(report);
-  return { passed, failed: failed === 0 && code !== 0 ? 1 : failed };
-}
-
-function count(file) {
-  if (!existsSync(file)) return { passed: 0, failed: 1 };
-  const suite = /<testsuite [^>]*>/.exec(readFileSync(file, 'utf8'))?.[0] ?? '';
-  const number = (name) => Number(new RegExp(` ${name}="(\\d+)"`).exec(suite)?.[1] ?? 0);
-  const failed = number('failures') + number('errors');
-  return { passed: number('tests') - failed - number('skipped'), failed };
+  return countJunit(`test/interop/${name}`, existsSync(report) ? readFileSync(report, 'utf8') : '', code);
 }

@@ -1,14 +1,14 @@
 // Judges the description of the example server with tools from PyPI. Validators check both documents, and schemathesis
 // calls the described operations. Usage: `node test/openapi/run.mjs`. The last line is `N passed, N failed`. The long
 // form calls all agents, with another seed each time.
-import { readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { refuseOldNode } from '../../scripts/node-version.mjs';
 import { root, run } from '../../scripts/processes.mjs';
 import { pythonWith } from '../../scripts/python-environment.mjs';
-import { countLine, sum } from '../../scripts/suites.mjs';
+import { countJunit, countLine, sum } from '../../scripts/suites.mjs';
 
 refuseOldNode();
 const { plantSecret } = await import('../../packages/parley/test/planted-secrets.ts');
@@ -37,9 +37,11 @@ async function judge(python) {
       const file = join(temporary, name);
       await writeFile(file, await (await fetch(`${server.url}/${name}`)).text());
       const { code } = await run(python, ['-m', 'openapi_spec_validator', file]);
-      results.push(code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 });
+      const failures = code === 0 ? [] : [`FAILED test/openapi > ${name}: openapi_spec_validator ended with ${code}`];
+      results.push({ passed: 1 - failures.length, failed: failures.length, failures });
     }
     results.push(await schemathesis({ python, url: server.url, report: join(temporary, 'report.xml') }));
+    for (const line of results.flatMap(({ failures }) => failures)) console.log(line);
     return sum(results);
   } finally {
     await server.stop();
@@ -59,7 +61,5 @@ async function schemathesis({ python, url, report }) {
   const { code } = await run(join(dirname(python), 'schemathesis'), args, {
     env: { PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: '1' },
   });
-  const cases = readFileSync(report, 'utf8').split('<testcase ').slice(1);
-  const failed = cases.filter((one) => /<(?:failure|error)\b/.test(one)).length;
-  return { passed: cases.length - failed, failed: failed === 0 && code !== 0 ? 1 : failed };
+  return countJunit('test/openapi', existsSync(report) ? readFileSync(report, 'utf8') : '', code);
 }

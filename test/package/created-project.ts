@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, vi } from 'vitest';
 import { type Combination, labelOf } from '../create/combinations.js';
-import { freePort } from '../interop/example-server.js';
+import { freePort } from '../support/servers/free-port.js';
 import { inProject, repository, suite } from './packed.js';
 
 export const MINUTES = 60_000;

@@ -6,7 +6,7 @@ import { parseEnv, promisify } from 'node:util';
 import { expect, it, vi } from 'vitest';
 import { buildImage } from '../create/dockerfile-steps.js';
 import { Reader, type Step, stepsOf } from '../docs/steps.js';
-import { freePort } from '../interop/example-server.js';
+import { freePort } from '../support/servers/free-port.js';
 import { NpmRegistry } from '../support/servers/npm-registry.js';
 import { PostgresServer } from '../support/servers/postgres-server.js';
 import { MINUTES } from './created-project.js';

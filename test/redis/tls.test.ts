@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../packages/parley/src/telemetry/logger.js';
 import { openRedisStorage, type RedisTlsOptions } from '../../packages/redis/src/index.js';
 import { makeAuthority } from '../credentials/certificates.js';
-import { freePort } from '../interop/example-server.js';
+import { freePort } from '../support/servers/free-port.js';
 import { RedisServer } from '../support/servers/redis-server.js';
 
 const authority = makeAuthority('Redis of the tests');

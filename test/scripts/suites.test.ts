@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ViteUserConfig } from 'vitest/config';
 
 const suites: string = new URL('../../scripts/suites.mjs', import.meta.url).href;
@@ -23,6 +24,8 @@ interface Counts {
 
 const scripts = (await import(suites)) as {
   countReport(report: string, code: number): Counts;
+  countJunit(name: string, report: string, code: number): Omit<Counts, 'skipped' | 'slowest'>;
+  runOther(script: string): Promise<Omit<Counts, 'skipped' | 'slowest'>>;
   slowestLines(files: readonly Slow[], suites?: readonly Slow[]): string;
   slowRunLine(seconds: number, env?: Readonly<Record<string, string>>): string;
   otherSuites(): readonly string[];
@@ -32,7 +35,7 @@ const scripts = (await import(suites)) as {
   };
   runJobs(jobs: readonly Job[], places: number): Promise<void>;
 };
-const { countReport, slowestLines, slowRunLine, otherSuites, orderOf, runJobs } = scripts;
+const { countReport, countJunit, runOther, slowestLines, slowRunLine, otherSuites, orderOf, runJobs } = scripts;
 
 interface Job {
   readonly workers?: number;
@@ -105,6 +108,53 @@ describe('a run of vitest', () => {
     expect(counts).toMatchObject({ passed: 2, failed: 3 });
     expect(counts.failures).toContain(`FAILED ${place}/hang.test.ts: it had not ended`);
     expect(seen).not.toContain('it hangs');
+  });
+});
+
+describe('a suite with another runner', () => {
+  const junit = (...cases: readonly string[]) =>
+    `<testsuites><testsuite name="pytest">${cases.join('')}</testsuite></testsuites>`;
+  const passed = '<testcase classname="calls" name="holds" time="1.973" />';
+  const failed = (name: string, message: string, tag = 'failure') =>
+    `<testcase classname="calls" name="${name}" time="0.1"><${tag} message="${message}">a trace</${tag}></testcase>`;
+
+  it('names each failed test of its report, and a message that many share once', () => {
+    const report = junit(
+      passed,
+      failed('is &lt;wrong&gt;', 'assert &quot;a&quot; == &#x27;b&#39;&#10;a second line'),
+      failed('one', 'the server ended', 'error'),
+      failed('two', 'the server ended', 'error'),
+      failed('three', 'the server ended', 'error'),
+      '<testcase classname="calls" name="left out" time="0"><skipped message="no Go" /></testcase>',
+    );
+    expect(countJunit('python', report, 1)).toEqual({
+      passed: 1,
+      failed: 4,
+      failures: [`FAILED python > is <wrong>: assert "a" == 'b'`, 'FAILED python > one and 2 more: the server ended'],
+    });
+  });
+
+  it('has failed if it wrote no report, or ended with an error though no test failed', () => {
+    const failures = ['FAILED python: it ended with 2'];
+    expect(countJunit('python', '', 2)).toEqual({ passed: 0, failed: 1, failures });
+    expect(countJunit('python', junit(passed), 2)).toEqual({ passed: 1, failed: 1, failures });
+    expect(countJunit('python', junit(passed), 0)).toEqual({ passed: 1, failed: 0, failures: [] });
+  });
+
+  it.each([
+    ['console.log("2 passed, 3 failed")', 3, 'it did not name what failed'],
+    ['console.log("2 passed, 0 failed"); process.exitCode = 4', 1, 'it did not name what failed'],
+    ['console.log("FAILED x: it is not y\\n2 passed, 1 failed")', 1, 'x: it is not y'],
+    ['console.log("half of it")', 1, 'it broke off'],
+  ])('that ends with %s is named among what failed', async (code, count, said) => {
+    const script = join(mkdtempSync(join(tmpdir(), 'parley-suite-')), 'run.mjs');
+    onTestFinished(() => rmSync(join(script, '..'), { recursive: true }));
+    writeFileSync(script, code);
+    // Its output is no output of these tests.
+    const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+    const { failed, failures } = await runOther(script).finally(() => written.mockRestore());
+    expect(failed).toBe(count);
+    expect(failures).toEqual([expect.stringMatching(`^FAILED .*${said}$`)]);
   });
 });
 

@@ -14,7 +14,7 @@ import type { AgentCard } from '../../packages/parley/src/exports/index.js';
 import { type A2AServerOptions, createA2AServer, readCardKeys } from '../../packages/parley/src/exports/node.js';
 import { type CardJwk, createAgentHandler } from '../../packages/parley/src/exports/server.js';
 import { signer, textOf, unverifiedError } from '../client/card-signer.js';
-import { freePort } from '../interop/example-server.js';
+import { freePort } from '../support/servers/free-port.js';
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {

@@ -1,11 +1,10 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { freePort } from '../support/servers/free-port.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const folder = join(root, `.cache/home-${process.pid}`);
@@ -27,14 +26,6 @@ afterAll(() => {
   server.kill();
   rmSync(folder, { recursive: true, force: true });
 });
-
-async function freePort(): Promise<number> {
-  const socket = createServer().listen(0, '127.0.0.1');
-  await once(socket, 'listening');
-  const { port: free } = socket.address() as AddressInfo;
-  await new Promise((resolve) => socket.close(resolve));
-  return free;
-}
 
 /** Inside the repository, so that imports of packages are found. */
 function fileOf(name: string, code: string): string {

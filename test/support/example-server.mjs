@@ -1,7 +1,6 @@
 // The server of the example agents for the suites that are not vitest's.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { plantSecret } from '../../packages/parley/test/planted-secrets.ts';
 import { root } from '../../scripts/processes.mjs';
@@ -15,11 +14,10 @@ const SECRET_KEY = Buffer.from(plantSecret('key').padEnd(32)).toString('base64')
  * planted secret.
  */
 export async function startExampleServer(main = MAIN) {
-  const port = await freePort();
   const child = spawn(process.execPath, [main], {
     env: {
       PATH: process.env.PATH,
-      PORT: String(port),
+      PORT: '0',
       HOST: '127.0.0.1',
       DATABASE_URL: 'memory:',
       LOG_LEVEL: 'info',
@@ -32,12 +30,15 @@ export async function startExampleServer(main = MAIN) {
   // No server outlives the suite.
   process.once('exit', () => child.kill('SIGKILL'));
   let said = '';
-  await new Promise((ready, failed) => {
-    child.stdout.on('data', (chunk) => {
-      if (said.includes('"msg":"listening on')) return;
+  const url = await new Promise((ready, failed) => {
+    const read = (chunk) => {
       said += chunk;
-      if (said.includes('"msg":"listening on')) ready();
-    });
+      const [, listening] = /"msg":"listening on (http[^"]+)"/.exec(said) ?? [];
+      if (listening === undefined) return;
+      child.stdout.off('data', read);
+      ready(listening);
+    };
+    child.stdout.on('data', read);
     child.once('exit', (code) => failed(new Error(`The server ended with ${code}:\n${said}`)));
   });
   const closed = once(child, 'close');
@@ -46,14 +47,5 @@ export async function startExampleServer(main = MAIN) {
     await closed;
     outputs.check();
   };
-  return { url: `http://127.0.0.1:${port}`, stop };
-}
-
-async function freePort() {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  return port;
+  return { url, stop };
 }

@@ -9,7 +9,7 @@ import { callAgent } from '../../examples/agents/src/traversal-call.js';
 import { traversalInstruction } from '../../examples/agents/src/traversal-descriptors.generated.js';
 import type { CallAgent, Instruction } from '../../examples/agents/src/traversal-instruction.js';
 import { HostProcess } from '../hosts/host-process.js';
-import { freePort } from '../interop/example-server.js';
+import { freePort } from '../support/servers/free-port.js';
 
 const { PYTHON_1_0, PYTHON_0_3 } = process.env;
 const root = join(import.meta.dirname, '../..');

@@ -1,5 +1,5 @@
 import type { Random } from '../../../packages/parley/test/random.js';
-import { freePort } from '../../interop/example-server.js';
+import { freePort } from '../../support/servers/free-port.js';
 import type { ReplicaLife } from '../checker/history.js';
 import type { ChaosDatabase } from './chaos-database.js';
 import { DatabaseProxy } from './database-proxy.js';

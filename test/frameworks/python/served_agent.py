@@ -1,6 +1,7 @@
 """A server of a served agent on a free port of loopback."""
 
 import asyncio
+import random
 import socket
 import threading
 
@@ -11,9 +12,12 @@ SERVED_BYTES = bytes(range(256))
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port below those that a system gives to connections, so that none takes it before the server does."""
+    while True:
+        port = random.randrange(20_000, 32_768)
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) != 0:
+                return port
 
 
 async def serve(app, port):

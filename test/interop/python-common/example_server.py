@@ -2,8 +2,8 @@
 
 import asyncio
 import os
+import re
 import shutil
-import socket
 import tempfile
 from pathlib import Path
 
@@ -15,12 +15,6 @@ MAIN = ROOT / 'examples' / 'agents' / 'dist' / 'main.js'
 GRPC_AGENTS = ROOT / 'test' / 'interop' / 'grpc-agents.mjs'
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(('127.0.0.1', 0))
-        return probe.getsockname()[1]
-
-
 class ExampleServer:
     """An async context manager. Its end deletes the folder of the data, and fails if the output has a planted secret."""
 
@@ -30,8 +24,6 @@ class ExampleServer:
         self._changed = asyncio.Event()
 
     async def __aenter__(self) -> 'ExampleServer':
-        port = free_port()
-        self.url = f'http://127.0.0.1:{port}'
         self._folder = tempfile.mkdtemp(prefix='parley-interop-')
         self._process = await asyncio.create_subprocess_exec(
             os.environ.get('NODE', 'node'),
@@ -39,7 +31,7 @@ class ExampleServer:
             env={
                 'PATH': os.environ['PATH'],
                 'HOST': '127.0.0.1',
-                'PORT': str(port),
+                'PORT': '0',
                 'DATABASE_URL': f'sqlite:{self._folder}/agents.db',
                 'LOG_LEVEL': 'debug',
             },
@@ -47,16 +39,17 @@ class ExampleServer:
             stderr=asyncio.subprocess.STDOUT,
         )
         self._reading = asyncio.create_task(self._read())
-        await self.printed(f'listening on {self.url}')
+        self.url = (await self.printed(rb'"listening on (http[^"]+)"'))[1].decode()
         return self
 
-    async def printed(self, text: str) -> None:
-        """Waits until the server has printed a text."""
-        while text.encode() not in self._output:
+    async def printed(self, pattern: bytes) -> re.Match[bytes]:
+        """Waits until the server has printed what a pattern finds."""
+        while (found := re.search(pattern, self._output)) is None:
             if self._reading.done():
                 raise RuntimeError(f'the server ended: {self._output.decode()}')
             self._changed.clear()
             await self._changed.wait()
+        return found
 
     async def _read(self) -> None:
         while chunk := await self._process.stdout.read(65_536):

@@ -1,13 +1,13 @@
-// Serves two agents, one of them without a description, on the ports that are the first arguments. The keys in the
-// files of the other arguments sign their cards.
+// Serves two agents, one of them without a description, on free ports. The keys in the files of the arguments sign
+// their cards. Prints the address of each agent as JSON.
 import { createA2AServer, readCardKeys } from 'parley-a2a/node';
+import { freePort } from '../../support/servers/free-port.ts';
 
-const [bare, described, ...files] = process.argv.slice(2);
-const keys = await readCardKeys(files);
-
-for (const [port, description] of [
-  [bare, ''],
-  [described, 'Übersetzt „alles“ 🌍'],
+const keys = await readCardKeys(process.argv.slice(2));
+const urls = {};
+for (const [name, description] of [
+  ['bare', ''],
+  ['described', 'Übersetzt „alles“ 🌍'],
 ]) {
   const server = createA2AServer({
     name: 'Übersetzer 翻訳',
@@ -16,8 +16,10 @@ for (const [port, description] of [
     url: 'https://agent.example',
     cardSigning: { keys },
   });
-  await server.listen(Number(port));
+  const port = await freePort();
+  await server.listen(port);
+  urls[name] = `http://127.0.0.1:${port}`;
 }
-console.log('ready');
+console.log(JSON.stringify(urls));
 // Ends with the process that holds the other end.
 process.stdin.on('end', () => process.exit(0)).resume();

@@ -22,7 +22,7 @@ from a2a.utils.signing import (
 )
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
-from example_server import ROOT, free_port
+from example_server import ROOT
 from google.protobuf.json_format import MessageToDict, ParseDict
 from jwt.api_jwk import PyJWK
 from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
@@ -87,14 +87,12 @@ async def ours(tmp_path_factory) -> AsyncIterator[Ours]:
     for file, algorithm in zip(files, ALGORITHMS):
         file.write_bytes(pem(new_key(algorithm)))
     script = Path(__file__).parent / 'signing-server.mjs'
-    ports = {'bare': free_port(), 'described': free_port()}
     process = await asyncio.create_subprocess_exec(
-        NODE, str(script), *map(str, [*ports.values(), *files]), stdin=PIPE, stdout=PIPE, stderr=STDOUT
+        NODE, str(script), *map(str, files), stdin=PIPE, stdout=PIPE, stderr=STDOUT
     )
     try:
-        assert await process.stdout.readline() == b'ready\n'
         server = Ours()
-        server.urls = {name: f'http://127.0.0.1:{port}' for name, port in ports.items()}
+        server.urls = json.loads(await process.stdout.readline())
         async with httpx.AsyncClient() as http:
             published = (await http.get(f'{server.urls["bare"]}/.well-known/jwks.json')).json()['keys']
         server.keys = {key['alg']: key for key in published}

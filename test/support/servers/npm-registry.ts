@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, vi } from 'vitest';
-import { freePort } from '../../interop/example-server.js';
+import { freePort } from './free-port.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 /** A registry for npm. Not every registry has the tag of `node-fetch` that it asks for. */

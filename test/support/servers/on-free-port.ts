@@ -1,4 +1,4 @@
-import { freePort } from '../../interop/example-server.js';
+import { freePort } from './free-port.js';
 
 /** Ports that a start tries. */
 const ATTEMPTS = 3;

@@ -4,7 +4,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../interop/example-server.js';
+import { freePort } from './free-port.js';
 
 /** A real pgbouncer in transaction mode before a PostgreSQL server. */
 export class PgbouncerServer implements AsyncDisposable {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../interop/example-server.js';
+import { freePort } from './free-port.js';
 
 /** Real sentinels that watch one primary under the name `main`. They soon replace a primary that has died. */
 export class RedisSentinels implements AsyncDisposable {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../interop/example-server.js';
+import { freePort } from './free-port.js';
 import { onFreePort } from './on-free-port.js';
 
 /** A real redis-server on a port of its own, that can be killed, frozen and started again. */
