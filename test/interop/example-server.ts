@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../support/servers/free-port.js';
 
 const MAIN = fileURLToPath(new URL('../../examples/agents/dist/main.js', import.meta.url));
 /** The example agents, each with a port of gRPC. */
@@ -28,14 +29,15 @@ export class ExampleServer implements AsyncDisposable {
   readonly #process: ChildProcess;
   readonly #temporary: string | undefined;
 
-  private constructor(url: string, child: ChildProcess, output: string[], temporary: string | undefined) {
-    this.url = url;
+  private constructor(port: number, child: ChildProcess, output: string[], temporary: string | undefined) {
+    this.url = `http://127.0.0.1:${port}`;
     this.#process = child;
     this.output = output;
     this.#temporary = temporary;
   }
 
   static async start(options: ExampleServerOptions = {}): Promise<ExampleServer> {
+    const port = options.port ?? (await freePort());
     const temporary = options.folder === undefined ? await temporaryFolder() : undefined;
     const file = join(options.folder ?? temporary ?? '', 'agents.db');
     const { PATH = '' } = process.env;
@@ -43,7 +45,7 @@ export class ExampleServer implements AsyncDisposable {
       env: {
         PATH,
         HOST: '127.0.0.1',
-        PORT: String(options.port ?? 0),
+        PORT: String(port),
         DATABASE_URL: `sqlite:${file}`,
         LOG_LEVEL: 'info',
         ...options.env,
@@ -55,17 +57,16 @@ export class ExampleServer implements AsyncDisposable {
     process.once('exit', end);
     child.once('exit', () => process.off('exit', end));
     const output: string[] = [];
-    const url = await new Promise<string>((ready, failed) => {
+    await new Promise<void>((ready, failed) => {
       const read = (chunk: Buffer) => {
         output.push(chunk.toString());
-        const [, said] = /"msg":"listening on (http[^"]+)"/.exec(output.join('')) ?? [];
-        if (said !== undefined) ready(said);
+        if (output.join('').includes('"msg":"listening on')) ready();
       };
       child.stdout?.on('data', read);
       child.stderr?.on('data', read);
       child.once('exit', (code) => failed(new Error(`The server ended with ${code}:\n${output.join('')}`)));
     });
-    return new ExampleServer(url, child, output, temporary);
+    return new ExampleServer(port, child, output, temporary);
   }
 
   get port(): number {
