@@ -1,8 +1,8 @@
 import { createAgentHandler, type ExchangeRequest } from 'parley-a2a/server';
 import type { Measured } from './probed-server.js';
 
-/** Members and elements of a body, below the default limit. */
-const ITEMS = 90_000;
+/** Members and elements of the largest body, below the default limit. */
+const LARGEST = 90_000;
 const LONG = 6_000_000;
 /** Pairs of a body that is parsed and the same body that is taken in, an odd number. */
 const PAIRS = 15;
@@ -10,12 +10,12 @@ const PAIRS = 15;
 const FIRST = 2;
 
 /** The data of a part, in the shapes that bodies may have. */
-const SHAPES: { readonly [Name: string]: () => unknown } = {
-  wide: () => Object.fromEntries(Array.from({ length: ITEMS }, (_, at) => [`k${at}`, at])),
-  deep: () => Array.from({ length: ITEMS / 90 }, () => nested(88)),
+const SHAPES: { readonly [Name: string]: (items: number) => unknown } = {
+  wide: (items) => Object.fromEntries(Array.from({ length: items }, (_, at) => [`k${at}`, at])),
+  deep: (items) => Array.from({ length: items / 90 }, () => nested(88)),
   'long strings': () => ['x'.repeat(LONG)],
   'escaped strings': () => ['"\\\n'.repeat(LONG / 3)],
-  'many small objects': () => Array.from({ length: ITEMS / 3 }, (_, at) => ({ a: at, b: 'x' })),
+  'many small objects': (items) => Array.from({ length: items / 3 }, (_, at) => ({ a: at, b: 'x' })),
 };
 
 function nested(depth: number): unknown {
@@ -50,14 +50,14 @@ class BodyRequest implements ExchangeRequest {
  * interleaved pairs, by shape. All passes of the server count: decoding, limits, parse, validator, hash of idempotent
  * sends, storage in memory. The answer has no history, so that it is small.
  */
-export async function bodyRatios(): Promise<Readonly<Record<string, number>>> {
+export async function bodyRatios(items = LARGEST): Promise<Readonly<Record<string, number>>> {
   const agent = { execute: () => new Promise<void>(() => {}) };
   const url = 'http://127.0.0.1:3000';
   const host = createAgentHandler({ name: 'Bodies', url, agent, idempotency: { anonymous: true } });
   const ratios: Record<string, number> = {};
   let id = 0;
   for (const [shape, dataOf] of Object.entries(SHAPES)) {
-    const data = dataOf();
+    const data = dataOf(items);
     const measured: number[] = [];
     for (let pair = -FIRST; pair < PAIRS; pair += 1) {
       const message = { messageId: `m${id++}`, role: 'ROLE_USER', parts: [{ data }] };
