@@ -8,6 +8,7 @@ import { CAPNWEB_BINDING, type CapnwebTransportOptions, capnwebBinding, capnwebT
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Client } from '../../packages/parley/src/client/client.js';
 import { ResettingProxy } from '../support/resetting-proxy.js';
+import { freePort } from '../support/servers/free-port.js';
 
 const EVENTS = 1_500;
 const QUICK = { attempts: 200, firstMs: 1, longestMs: 4 };
@@ -32,8 +33,9 @@ async function serveAgent(
     ...options,
   });
   onTestFinished(() => server.close({ graceMs: 0 }));
-  const { url } = await server.listen(0);
-  return { server, url, port: Number(new URL(url).port) };
+  const port = await freePort();
+  const { url } = await server.listen(port);
+  return { server, url, port };
 }
 
 /** A client that reaches the agent over Cap'n Web at another port. */

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
@@ -12,6 +11,7 @@ import { bearerToken } from '../../packages/parley/src/exports/credentials.js';
 import type { Task } from '../../packages/parley/src/model/task.js';
 import { plantSecret } from '../../packages/parley/test/planted-secrets.js';
 import { makeAuthority } from '../credentials/certificates.js';
+import { freePort } from '../support/servers/free-port.js';
 import { result, StubAgent } from './stub-agent.js';
 import { eventBytes, GrpcStub, taskBytes } from './stub-grpc.js';
 
@@ -339,10 +339,7 @@ describe('a connection', () => {
   });
 
   it('that is not made leads to the next interface', async () => {
-    const free = createServer().listen(0, '127.0.0.1');
-    await once(free, 'listening');
-    const { port } = free.address() as AddressInfo;
-    free.close();
+    const port = await freePort();
     await using stub = await StubAgent.start(() => result(TASK));
     const [jsonRpc = expect.fail()] = stub.card().supportedInterfaces;
     const grpc = { url: `127.0.0.1:${port}`, protocolBinding: 'GRPC', protocolVersion: '1.0' };

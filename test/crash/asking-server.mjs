@@ -43,5 +43,5 @@ const storage = await openStorage(process.argv[2]);
 const { secretKeys, ...limits } = JSON.parse(process.argv[4] ?? '{}');
 const agent = { ...executor, resumable: secretKeys !== undefined };
 const server = createA2AServer({ agent, name: 'Asking', storage, limits, ...(secretKeys && { secretKeys }) });
-const { url } = await server.listen(Number(process.argv[3] ?? 0));
+const { url } = await server.listen(Number(process.argv[3]));
 process.stdout.write(`${url}\n`);

@@ -5,13 +5,16 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { freePort } from '../support/servers/free-port.js';
 
 const SECRET = 'planted-code-4711';
 let folder: string;
+let port: number;
 let child: ChildProcess | undefined;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'parley-asking-'));
+  port = await freePort();
 });
 
 afterEach(kill);
@@ -20,8 +23,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Starts the server; resolves to its address. */
-async function start(port = 0, limits: object = {}): Promise<string> {
+/** Starts the server, always on the same port; resolves to its address. */
+async function start(limits: object = {}): Promise<string> {
   const server = fileURLToPath(new URL('asking-server.mjs', import.meta.url));
   const database = `sqlite:${join(folder, 'tasks.db')}`;
   child = spawn(process.execPath, [server, database, String(port), JSON.stringify(limits)], {
@@ -83,7 +86,7 @@ it('tasks that wait for input and for an authorization survive SIGKILL, and go o
   expect(link).toContain(`${first}/a2a/authorizations?state=`);
   await kill();
 
-  const url = await start(Number(new URL(first).port));
+  const url = await start();
   const states = await Promise.all([asks, logsIn].map(({ id }) => call<Task>(url, `/tasks/${id}`)));
   expect(states.map(({ status }) => status.state)).toEqual(['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED']);
 
@@ -114,7 +117,7 @@ it.each([
   'an authorization whose time ends %s fails its task once the server is back (Spec §7.6)',
   async (_, isLate) => {
     const limits = { waitingExpiryMs: 4_000, expiryCheckMs: 500 };
-    const first = await start(0, limits);
+    const first = await start(limits);
     const asked = Date.now();
     const tasks = [await send(first, 'log in within 4000 ms'), await send(first, 'sign in elsewhere')];
     expect(tasks.map(({ status }) => status.state)).toEqual(['TASK_STATE_AUTH_REQUIRED', 'TASK_STATE_AUTH_REQUIRED']);
@@ -122,7 +125,7 @@ it.each([
     await kill();
     if (isLate) await vi.waitFor(() => expect(Date.now() - asked).toBeGreaterThan(5_000), { timeout: 20_000 });
 
-    const url = await start(Number(new URL(first).port), limits);
+    const url = await start(limits);
     const ends = await Promise.all(
       tasks.map(({ id }) =>
         vi.waitFor(
@@ -154,8 +157,7 @@ it.each([
 ])(
   'the caller authorizes once, if the process is killed while %s (Spec §7.6)',
   async (_, isKilledBefore) => {
-    const first = await start(0, KEYS);
-    const port = Number(new URL(first).port);
+    const first = await start(KEYS);
     const ends = isKilledBefore ? 3 : 2;
     const task = await send(first, `log in, then stall until attempt ${ends}`);
     const texts = async () => {
@@ -164,14 +166,14 @@ it.each([
     };
     if (isKilledBefore) {
       await kill();
-      await start(port, KEYS);
+      await start(KEYS);
     }
     const link = linkOf(task);
     expect((await fetch(`${link}&code=${SECRET}`)).status).toBe(200);
     const stalled = `stalls in attempt ${ends - 1}`;
     await vi.waitFor(async () => expect(await texts()).toEqual([stalled]), { timeout: 10_000, interval: 50 });
     await kill();
-    await start(port, KEYS);
+    await start(KEYS);
     await vi.waitFor(
       async () => {
         const { status } = await call<Task>(first, `/tasks/${task.id}`);
@@ -188,7 +190,7 @@ it.each([
 );
 
 it('each question gets its own answer again, if the process is killed after two (Spec §7.6)', async () => {
-  const url = await start(0, KEYS);
+  const url = await start(KEYS);
   const { id } = await send(url, 'log in, then stall until attempt 2, after a second login');
   const look = () => call<Task>(url, `/tasks/${id}`);
   const waitForQuestion = (text: string) =>
@@ -204,7 +206,7 @@ it('each question gets its own answer again, if the process is killed after two 
   expect((await fetch(`${await waitForQuestion('Second')}&code=12`)).status).toBe(200);
   await vi.waitFor(async () => expect((await look()).artifacts).toHaveLength(1), { timeout: 10_000, interval: 50 });
   await kill();
-  await start(Number(new URL(url).port), KEYS);
+  await start(KEYS);
   await vi.waitFor(
     async () => {
       const text = (await look()).status.message?.parts[0]?.text;

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { freePort } from '../support/servers/free-port.js';
 
 /** A notification that arrived whole. */
 export interface Arrival {
@@ -18,7 +18,7 @@ export class UnsteadyReceiver {
   readonly arrivals: Arrival[] = [];
   readonly #random: () => number;
   #server: Server | undefined;
-  #port = 0;
+  #port: number | undefined;
   #steady = false;
 
   constructor(random: () => number) {
@@ -43,9 +43,9 @@ export class UnsteadyReceiver {
       this.arrivals.push(arrival);
       this.#answer(arrival, response);
     });
+    this.#port ??= await freePort();
     server.listen(this.#port, '127.0.0.1');
     await once(server, 'listening');
-    this.#port = (server.address() as AddressInfo).port;
     this.#server = server;
   }
 

@@ -15,5 +15,5 @@ const agent = {
 const storage = await openStorage(process.argv[2]);
 const skills = [{ id: 'talk', name: 'Talk', description: 'Talks', tags: [] }];
 const server = createA2AServer({ agent, name: 'Resumable', storage, skills });
-const { url } = await server.listen(Number(process.argv[3] ?? 0));
+const { url } = await server.listen(Number(process.argv[3]));
 process.stdout.write(`${url}\n`);

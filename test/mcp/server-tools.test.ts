@@ -5,6 +5,7 @@ import { ToolError, ToolRegistry } from 'parley-a2a/tools';
 import { type McpQuestionError, type McpTools, type McpToolsOptions, mcpTools } from 'parley-a2a-mcp';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { CapturingLogger } from '../../packages/parley/test/engine.js';
+import { freePort } from '../support/servers/free-port.js';
 import { HttpTools } from './http-tools.js';
 
 const SCRIPT = fileURLToPath(new URL('tools-server.mjs', import.meta.url));
@@ -232,13 +233,8 @@ describe('tools of an MCP server', () => {
 });
 
 describe('an MCP server that is down', () => {
-  const port = async () => {
-    await using http = await HttpTools.start();
-    return Number(new URL(http.url).port);
-  };
-
   it('leaves an agent without its tools until it is up, and says so', async () => {
-    const place = await port();
+    const place = await freePort();
     const logger = new CapturingLogger();
     const changes: number[] = [];
     await using tools = await mcpTools({

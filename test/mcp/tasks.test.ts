@@ -17,6 +17,7 @@ import {
 import { connect } from 'parley-a2a/client';
 import { type AgentMcpServerOptions, mcpServerOf } from 'parley-a2a-mcp';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { freePort } from '../support/servers/free-port.js';
 import { type Answers, overHttp, overStdio, SkilledAgent, type ToolClient } from './skill-world.js';
 
 /** A call as a task. Resolves when the server has made the task. */
@@ -165,7 +166,8 @@ describe.each([
   it('survive SIGKILL of the agent', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'parley-mcp-tasks-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
-    const first = await startResumable(folder);
+    const port = await freePort();
+    const first = await startResumable(folder, port);
     await using own = await over(['--agent', first.url]);
     const { taskId } = await taskOf(own.client, 'go');
     await vi.waitFor(async () => {
@@ -176,14 +178,14 @@ describe.each([
       status: 'working',
       statusMessage: 'The agent cannot be reached.',
     });
-    await startResumable(folder, Number(new URL(first.url).port));
+    await startResumable(folder, port);
     await vi.waitFor(async () => expect(await stateOf(own.client, taskId)).toBe('completed'), { timeout: 30_000 });
     expect((await resultOf(own.client, taskId)).structuredContent).toMatchObject({ text: 'ended by attempt 2' });
   }, 60_000);
 });
 
 /** Starts an agent in a process of its own. */
-async function startResumable(folder: string, port = 0): Promise<{ url: string; kill: () => Promise<void> }> {
+async function startResumable(folder: string, port: number): Promise<{ url: string; kill: () => Promise<void> }> {
   const server = fileURLToPath(new URL('resumable-server.mjs', import.meta.url));
   const args = [server, `sqlite:${join(folder, 'tasks.db')}`, String(port)];
   const child: ChildProcess = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -7,7 +7,7 @@ import { grpcTransport } from 'parley-a2a-grpc';
 import { messageSigning, signedCalls, verifiedSigners } from 'parley-a2a-signing';
 import { BACKENDS } from '../support/backends.ts';
 
-const [, , database, file, port = '0', stuck] = process.argv;
+const [, , database, file, port, stuck] = process.argv;
 /** `called`: the agent that answers "call", and the options of its signed calls. */
 const { called, ...options } = JSON.parse(readFileSync(file, 'utf8'));
 

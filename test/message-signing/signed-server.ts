@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../support/servers/free-port.js';
 import { AUDIENCE, type KeyPair, keyPair, type SignedWorld } from './world.js';
 
 /** A process with a signing agent, which may be killed. */
@@ -18,7 +19,7 @@ export class SignedServer implements AsyncDisposable {
     database: string,
     options: { readonly signing: string; readonly port?: string; readonly isStuck?: boolean },
   ): Promise<SignedServer> {
-    const { signing, port = '0', isStuck = false } = options;
+    const { signing, port = String(await freePort()), isStuck = false } = options;
     const program = fileURLToPath(new URL('killed-server.mjs', import.meta.url));
     const child = spawn(process.execPath, [program, database, signing, port, ...(isStuck ? ['stuck'] : [])], {
       stdio: ['ignore', 'pipe', 'inherit'],

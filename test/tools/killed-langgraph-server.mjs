@@ -6,7 +6,7 @@ import { createA2AServer } from 'parley-a2a/node';
 import { openStorage } from 'parley-a2a/storage';
 import { langGraphAgent } from 'parley-a2a-langgraph';
 
-const [, , database, journal, port = '0', checkpoints] = process.argv;
+const [, , database, journal, port, checkpoints] = process.argv;
 const note = (text) => appendFileSync(journal, `${text} ${process.pid}\n`);
 
 const checkpointer = PostgresSaver.fromConnString(checkpoints);

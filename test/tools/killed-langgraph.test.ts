@@ -22,7 +22,7 @@ it('a graph that asked goes on after SIGKILL in another process, and no node tha
   expect(asked.task.status.message?.parts[0]).toEqual({ text: 'Pay for 12A?' });
   await server.kill();
 
-  const again = await connect(await server.start(new URL(url).port));
+  const again = await connect(await server.start());
   const message = { taskId: asked.task.id, parts: [{ text: 'yes' }] };
   const done = await again.ask({ message });
   if (done.task === undefined) throw new Error('no task');

@@ -1,5 +1,5 @@
 // Agents of the OpenAI Agents SDK. Usage: killed-openai-server.mjs DATABASE_URL JOURNAL PORT
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, existsSync } from 'node:fs';
 import { Agent, tool } from '@openai/agents';
 import {
   assistantMessage,
@@ -13,8 +13,8 @@ import { openStorage } from 'parley-a2a/storage';
 import { openAIAgent } from 'parley-a2a-openai-agents';
 import { z } from 'zod';
 
-const [, , database, journal, port = '0'] = process.argv;
-const isFirst = port === '0';
+const [, , database, journal, port] = process.argv;
+const isFirst = !existsSync(journal);
 const note = (text) => appendFileSync(journal, `${text} ${process.pid}\n`);
 
 /** The tools of an agent. They write their runs into the journal. Those that hang do so in the first process. */

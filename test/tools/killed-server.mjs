@@ -1,13 +1,14 @@
 // An agent whose tools write a journal. Usage: killed-server.mjs DATABASE_URL JOURNAL PORT [once]
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, existsSync } from 'node:fs';
 import { createA2AServer } from 'parley-a2a/node';
 import { openStorage } from 'parley-a2a/storage';
 import { defineTool, jsonSchema, runTools, ToolRegistry } from 'parley-a2a/tools';
 
-const [, , database, journal, port = '0', once] = process.argv;
+const [, , database, journal, port, once] = process.argv;
+const isFirst = !existsSync(journal);
 const text = jsonSchema({ type: 'string' });
 
-/** Writes that it runs, and ends only in a process that did not begin with an empty journal. */
+/** Writes that it runs, and ends only in a process that began with a journal. */
 const stuck = (name, idempotent) =>
   defineTool({
     name,
@@ -15,7 +16,7 @@ const stuck = (name, idempotent) =>
     idempotent,
     run: (input, { callId }) => {
       appendFileSync(journal, `${name} ${callId} ${process.pid}\n`);
-      return port === '0' ? new Promise(() => {}) : `${name} of ${input}`;
+      return isFirst ? new Promise(() => {}) : `${name} of ${input}`;
     },
   });
 /** Never ends, in no process. */

@@ -4,28 +4,32 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../support/servers/free-port.js';
 
 /** A server in a process of its own, which is killed. Its tools write their runs into a journal. */
 export class KilledServer {
   readonly #script: string;
   readonly #folder: string;
+  readonly #port: string;
   readonly #further: readonly string[];
   #child: ChildProcess | undefined;
 
-  private constructor(script: string, folder: string, further: readonly string[]) {
+  private constructor(script: string, folder: string, port: number, further: readonly string[]) {
     this.#script = fileURLToPath(new URL(script, import.meta.url));
     this.#folder = folder;
+    this.#port = String(port);
     this.#further = further;
   }
 
   /** The server of a script of this folder. Its arguments: the database, the journal, the port, the further ones. */
   static async of(script: string, further: readonly string[] = []): Promise<KilledServer> {
-    return new KilledServer(script, await mkdtemp(join(tmpdir(), 'parley-tools-')), further);
+    return new KilledServer(script, await mkdtemp(join(tmpdir(), 'parley-tools-')), await freePort(), further);
   }
 
-  /** Starts a process. Resolves to its address. */
-  async start(port = '0'): Promise<string> {
-    const args = [this.#script, `sqlite:${join(this.#folder, 'tasks.db')}`, this.#journal, port, ...this.#further];
+  /** Starts a process, always on the same port. Resolves to its address. */
+  async start(): Promise<string> {
+    const database = `sqlite:${join(this.#folder, 'tasks.db')}`;
+    const args = [this.#script, database, this.#journal, this.#port, ...this.#further];
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
     this.#child = child;
     for await (const line of createInterface({ input: child.stdout })) return line;

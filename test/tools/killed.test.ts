@@ -27,8 +27,7 @@ it('a finished call is not run again after SIGKILL, nor a running one that is no
   await vi.waitFor(async () => expect([...(await server.runs())].sort()).toEqual(before), { timeout: 15_000 });
   await server.kill();
 
-  const port = new URL(url).port;
-  const again = await connect(await server.start(port));
+  const again = await connect(await server.start());
   await vi.waitFor(
     async () => {
       const task = await again.getTask(started.task.id);
@@ -70,7 +69,7 @@ it.each([
   });
   await killed.kill();
 
-  const again = await connect(await killed.start(new URL(url).port));
+  const again = await connect(await killed.start());
   // The turn may have ended already, since its agent cannot go on.
   await again.cancelTask(started.task.id).catch(() => {});
   const [charge, ...others] = states(await again.getTask(started.task.id));
