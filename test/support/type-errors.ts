@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 const compiler = fileURLToPath(new URL('../../node_modules/typescript-native/bin/tsc', import.meta.url));
 
 /**
- * What the compiler finds in the files of a folder, each as `path: message` with a path in it. Writes `tsconfig.json`
- * there. Throws if the compiler refuses the options.
+ * The errors of the compiler in the files of a folder, each as `path: message` with a path in it. Writes
+ * `tsconfig.json` there. Throws if the compiler refuses the options.
  */
 export function typeErrorsIn(folder: string, settings: { readonly extends?: string; readonly options: object }) {
   const { options, ...rest } = settings;

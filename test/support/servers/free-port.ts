@@ -5,8 +5,8 @@ import { createServer } from 'node:net';
 const [FIRST, LAST] = [20_000, 32_767];
 
 /**
- * A port of loopback that nothing uses. A server that may choose takes port 0 instead: this port is free until its
- * server starts, unless another caller of this function finds the same one.
+ * A port of loopback that nothing uses, for a server that must know its port before it starts. Only another caller of
+ * this function could take it meanwhile. Servers that need not know take port 0.
  */
 export async function freePort(): Promise<number> {
   for (;;) {
