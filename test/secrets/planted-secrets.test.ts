@@ -47,7 +47,7 @@ it.each(['stdout', 'stderr'])('a server that shows a secret on %s fails the suit
   writeFileSync(
     main,
     `process.${stream}.write(process.env.A2A_SECRET_KEYS + '\\n');
-process.stdout.write('"msg":"listening on"\\n');
+process.stdout.write('"msg":"listening on http://127.0.0.1:1"\\n');
 setInterval(() => {}, 1000);`,
   );
   const server = await startExampleServer(main);
