@@ -181,6 +181,11 @@ describe('as Bearer', () => {
     expect(keys.authenticate(request({ authorization: 'bearer key-of-ada' }))).toMatchObject({ user });
   });
 
+  it('a key counts from pages of other sites too, which must know it', () => {
+    const found = keys.authenticate(request({ authorization: 'Bearer key-of-ada' }));
+    expect(found).toMatchObject({ kind: 'user', pageAllowed: true });
+  });
+
   it('a wrong key gets the error of RFC 6750 §3.1, another scheme does not', () => {
     const invalid = { kind: 'refused', challenges: ['Bearer error="invalid_token"'] };
     expect(keys.authenticate(request({ authorization: 'Bearer wrong' }))).toMatchObject(invalid);
