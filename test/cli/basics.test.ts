@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { EmptyFolder, PARLEY, parley, parleyJson, ServedAgent } from './parley.js';
@@ -8,6 +8,15 @@ const folder = new EmptyFolder();
 afterAll(() => folder[Symbol.dispose]());
 
 describe('CLI_001: help and version', () => {
+  it('compiled code is kept in the home of its user alone', async () => {
+    using folder = new EmptyFolder();
+    const [HOME, TMPDIR] = [join(folder.path, 'home'), join(folder.path, 'temporary')];
+    for (const path of [HOME, TMPDIR]) mkdirSync(path);
+    const env = { HOME, TMPDIR, NODE_COMPILE_CACHE: '' };
+    expect((await parley(['--version'], { env })).code).toBe(0);
+    expect([readdirSync(join(HOME, '.cache')), readdirSync(TMPDIR)]).toEqual([['a2a-cli'], []]);
+  });
+
   it('help lists every command and exits with 0', async () => {
     const { code, stdout, stderr } = await parley(['help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

@@ -9,6 +9,9 @@ import { afterAll } from 'vitest';
 /** The command as users install it. */
 export const PARLEY = fileURLToPath(new URL('../../packages/cli/bin/parley.js', import.meta.url));
 
+/** Compiled code that all runs share, because each file of tests has a home of its own. */
+const COMPILED = fileURLToPath(new URL('../../.cache/compiled', import.meta.url));
+
 /** Options of a run of the command. */
 export interface ParleyOptions {
   readonly env?: Readonly<Record<string, string>>;
@@ -56,7 +59,7 @@ export class RunningParley implements AsyncDisposable {
     const [command = '', ...words] = [...shell, process.execPath, program, ...args];
     this.process = spawn(command, words, {
       cwd,
-      env: { PATH, HOME: home.path, NO_COLOR: '1', ...env },
+      env: { PATH, HOME: home.path, NODE_COMPILE_CACHE: COMPILED, NO_COLOR: '1', ...env },
       stdio: 'pipe',
     });
     this.process.stdin?.on('error', () => {});

@@ -76,6 +76,19 @@ describe('the import paths', () => {
     expect(await inProject(node, [projectFile('load.mjs', lines.join('\n'))])).toEqual({ code: 0, output: '' });
   });
 
+  // A static import of `node:http` would load it, a tenth of the start of a server.
+  it.each(NODES)('load no HTTP client of Node.js on $name, nor does a server', async ({ node }) => {
+    const code = [
+      ...peerless.map(({ specifier }) => `await import('${specifier}');`),
+      "const { createA2AServer } = await import('parley-a2a/node');",
+      'const server = createA2AServer({ agent: (text) => text });',
+      'await server.listen(0);',
+      "console.log(process.moduleLoadList.filter((name) => name.includes('undici/undici')));",
+      'await server.close();',
+    ];
+    expect(await inProject(node, [projectFile('clients.mjs', code.join('\n'))])).toEqual({ code: 0, output: '[]\n' });
+  });
+
   it('all load where their peers are', async () => {
     const lines = subpaths.map(({ specifier }) => `await import('${specifier}');`);
     const args = ['--input-type=module', '--eval', lines.join('\n')];

@@ -69,11 +69,8 @@ const NAMES: Readonly<Record<string, readonly [module: object, names: readonly s
   'openai-agents': [openaiAgents, ['openAIAgent']],
   otel: [otel, ['DRAFT_REVISION', 'addTraceIds', 'clientTracing', 'serverTracing']],
   pino: [pino, ['pinoLogger']],
-  postgres: [
-    postgres,
-    ['PostgresStorage', 'migratePostgres', 'openPostgresStorage', 'postgresBackend', 'postgresStatus'],
-  ],
-  redis: [redis, ['RedisCache', 'RedisStorage', 'openRedisCache', 'openRedisStorage', 'redisBackend', 'redisStatus']],
+  postgres: [postgres, ['migratePostgres', 'openPostgresStorage', 'postgresBackend', 'postgresStatus']],
+  redis: [redis, ['openRedisCache', 'openRedisStorage', 'redisBackend', 'redisStatus']],
   s3: [s3, ['s3FileStore']],
   signing: [
     signing,

@@ -64,11 +64,11 @@ it('`npm start -- --watch` serves what was changed, and keeps the tasks', { time
 
 /** A server that dies is told, and comes back with the next change that compiles. */
 async function outlivesItsServer(tree: CopiedTree, start: StartedServer): Promise<void> {
-  tree.edit('examples/agents/src/main.ts', 'await serve();', "throw new Error('planted');");
+  tree.edit('examples/agents/src/serve.ts', 'await serve();', "throw new Error('planted');");
   tree.edit(HELLO, 'await events.working(;', 'await events.working();');
   await start.prints(/The server ended with code 1; waiting for a change/);
   tree.edit(HELLO, 'Good morning! You said', 'Good night! You said');
-  tree.edit('examples/agents/src/main.ts', "throw new Error('planted');", 'await serve();');
+  tree.edit('examples/agents/src/serve.ts', "throw new Error('planted');", 'await serve();');
   const third = await start.listens();
   expect((await greetAgent(third)).text).toBe('Good night! You said: "you"');
 }

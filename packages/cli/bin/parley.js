@@ -6,7 +6,11 @@ if (major < 22 || (major === 22 && minor < 19)) {
   process.exitCode = 1;
 } else {
   const { enableCompileCache } = await import('node:module');
-  enableCompileCache();
+  const { isAbsolute, join } = await import('node:path');
+  const { XDG_CACHE_HOME: named = '', HOME = '', USERPROFILE = '' } = process.env;
+  const folder = [named, join(HOME, '.cache'), join(USERPROFILE, '.cache')].find(isAbsolute);
+  // In a folder of the user: compiled code that another user of the machine wrote would run as this one.
+  if (folder !== undefined) enableCompileCache(join(folder, 'a2a-cli'));
   // Loaded after the cache is on, so that the cache serves it.
   const { main } = await import('../bundle/run.js');
   await main(process.argv.slice(2));

@@ -1,4 +1,3 @@
-import { createServer } from 'node:http';
 import type { StreamResponse } from 'parley-a2a';
 import { PushReceiver } from 'parley-a2a/push-receiver';
 import type { Invocation } from '../command-line/invocation.js';
@@ -9,6 +8,8 @@ import { writeArtifactParts, writeParts } from '../output/part-text.js';
 import { stepIn, writeMessage, writeSummary, writeTask } from '../output/task-text.js';
 import { portOf, startPlainServer } from '../serve/listening.js';
 import { shellWord } from '../task/shell-word.js';
+
+const { createServer } = process.getBuiltinModule('node:http');
 
 /**
  * Names of this machine. Without this check, a page with a rebound DNS name could reach a webhook that has no secret.

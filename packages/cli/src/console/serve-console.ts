@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { createServer } from 'node:http';
 import type { AgentCard } from 'parley-a2a';
 import { answersCard, isStreaming, OPERATION_NAMES } from 'parley-a2a/binding-kit';
 import {
@@ -19,6 +18,8 @@ import { nodeListener } from '../serve/web-exchange.js';
 import { type AgentClients, forRequest } from './agent-clients.js';
 import { consoleGate } from './console-gate.js';
 import type { FailedAgent, ShownAgent } from './shown-agents.js';
+
+const { createServer } = process.getBuiltinModule('node:http');
 
 /** The path of the calls of the first agent. */
 const CALLS_PATH = '/agent';

@@ -1,9 +1,10 @@
-import { createServer } from 'node:http';
 import type { Client } from 'parley-a2a/client';
 import { type AgentMcpServerOptions, mcpEndpointOf, serveMcpStdio } from 'parley-a2a-mcp';
 import type { Output } from '../output/output.js';
 import { type ListenPlace, startPlainServer, untilStopped } from '../serve/listening.js';
 import { nodeListener } from '../serve/web-exchange.js';
+
+const { createServer } = process.getBuiltinModule('node:http');
 
 const PATH = '/mcp';
 

@@ -4,7 +4,8 @@ const LONGEST_LABEL = 40;
 /** Characters of two columns: East Asian ones and emoji. */
 const WIDE =
   /^(?:\p{Emoji_Presentation}|\p{Script=Han}|\p{Script=Hangul}|\p{Script=Hiragana}|\p{Script=Katakana}|[\u3000-\u303f\uff01-\uff60\uffe0-\uffe6])|\ufe0f/u;
-const LETTERS = new Intl.Segmenter();
+/** Made when it is used first, which takes longer than all else that a command loads of its own. */
+let letters: Intl.Segmenter | undefined;
 
 /** A cell with its styles, and its width in columns. */
 interface Cell {
@@ -82,7 +83,8 @@ function widthOf(shown: string): number {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what the tool itself writes.
   const text = shown.replace(/\x1b\[[\d;]*m|\x1b\]8;;[^\x1b]*\x1b\\/g, '');
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
+  letters ??= new Intl.Segmenter();
   let width = 0;
-  for (const { segment } of LETTERS.segment(text)) width += WIDE.test(segment) ? 2 : 1;
+  for (const { segment } of letters.segment(text)) width += WIDE.test(segment) ? 2 : 1;
   return width;
 }

@@ -1,9 +1,11 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Invocation } from '../command-line/invocation.js';
 import { usageError } from '../failure/cli-error.js';
 import { portOf, startPlainServer, tellListening } from './listening.js';
 import { ProxiedExchange } from './proxied-exchange.js';
 import { fileLog, readableLog, redactedLog, type TrafficLog } from './traffic-log.js';
+
+const { createServer } = process.getBuiltinModule('node:http');
 
 /** Forwards all requests to another agent and logs them. The card of that agent then contains this address. */
 export async function serveProxy({ settings, output }: Invocation, target: string): Promise<number> {

@@ -1,8 +1,9 @@
 import cluster from 'node:cluster';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
 import { REPLACES, SLOT, workUntilStop } from 'parley-a2a/workers';
 import type { Closable, ListeningAgent } from './listening.js';
+
+const { createServer } = process.getBuiltinModule('node:http');
 
 /** Paths that a worker answers on its own port. */
 const OWN_PATHS = ['/metrics', '/readyz', '/healthz'];

@@ -1,6 +1,6 @@
 import type { ChainableCommander } from 'ioredis';
 import type { Logger } from 'parley-a2a';
-import { CacheError, globMatcher, OptionsError, stderrLogger, systemClock } from 'parley-a2a/kit';
+import { CacheError, globMatcher, OptionsError } from 'parley-a2a/kit';
 import type { AnswerCache, CacheLink, Clock } from 'parley-a2a/server';
 import { isRefusal, parseRedisUrl, type RedisUrl, shownPlaces } from '../redis-url.js';
 import { RedisConnection } from './redis-connection.js';
@@ -186,13 +186,4 @@ function checkedUrl({ url: text, connections = 2, timeoutMs = 40 }: RedisCacheOp
   if (!(timeoutMs > 0 && timeoutMs <= 100)) problems.push('timeoutMs: must be a number up to 100');
   if (url === undefined || problems.length > 0) throw new OptionsError('The cache in Redis', problems);
   return url;
-}
-
-/**
- * Opens a cache in Redis or Valkey. An unreachable server is no error: requests are answered without the cache until it
- * is back.
- * @throws OptionsError
- */
-export function openRedisCache({ logger = stderrLogger, ...options }: OpenRedisCacheOptions): Promise<RedisCache> {
-  return RedisCache.open({ ...options, logger, clock: systemClock });
 }

@@ -1,8 +1,9 @@
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { checkOptions } from '../../options/check-options.js';
 import { count, func, nonEmpty, type OptionSchemas, optionObject } from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
+
+const { createServer } = process.getBuiltinModule('node:http');
 
 /** Options of a loopback redirect. */
 export interface LoopbackRedirectOptions {
