@@ -55,17 +55,20 @@ export function countReport(report, code) {
   };
 }
 
+/** A test of a JUnit report that has failed. */
+const JUNIT_FAULT = /<(?:failure|error)\b/;
+
 /**
  * The counts of a JUnit report. Tests that failed with the same message share a line, such as all tests of a server
  * that did not start.
  */
 export function countJunit(name, report, code) {
   const cases = report.split('<testcase ').slice(1);
-  const failed = cases.filter((text) => /<(?:failure|error)\b/.test(text));
+  const failed = cases.filter((text) => JUNIT_FAULT.test(text));
   const skipped = cases.filter((text) => text.includes('<skipped'));
   const byMessage = new Map();
   for (const text of failed) {
-    const message = attributeIn(text.slice(text.search(/<(?:failure|error)\b/)), 'message').split('\n')[0];
+    const message = attributeIn(text.slice(text.search(JUNIT_FAULT)), 'message').split('\n')[0];
     byMessage.set(message, [...(byMessage.get(message) ?? []), attributeIn(text, 'name')]);
   }
   const failures = Array.from(byMessage, ([message, [first, ...others]]) => {

@@ -9,8 +9,6 @@ import { stepIn, writeMessage, writeSummary, writeTask } from '../output/task-te
 import { portOf, startPlainServer } from '../serve/listening.js';
 import { shellWord } from '../task/shell-word.js';
 
-const { createServer } = process.getBuiltinModule('node:http');
-
 /**
  * Names of this machine. Without this check, a page with a rebound DNS name could reach a webhook that has no secret.
  */
@@ -35,7 +33,7 @@ export async function run({ settings, output }: Invocation): Promise<number> {
     },
     onRefusal: ({ status, reason }) => output.warn(`a request was refused: ${status}, ${reason}${hintFor(status)}`),
   });
-  const { url: origin, stopped } = await startPlainServer(createServer(receiver.listener), place);
+  const { url: origin, stopped } = await startPlainServer(receiver.listener, place);
   const url = `${origin}/`;
   output.note(`Webhook: ${url}`);
   const secrets = [

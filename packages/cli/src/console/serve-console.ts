@@ -19,8 +19,6 @@ import { type AgentClients, forRequest } from './agent-clients.js';
 import { consoleGate } from './console-gate.js';
 import type { FailedAgent, ShownAgent } from './shown-agents.js';
 
-const { createServer } = process.getBuiltinModule('node:http');
-
 /** The path of the calls of the first agent. */
 const CALLS_PATH = '/agent';
 const OAUTH_PATH = '/console/oauth';
@@ -90,7 +88,7 @@ export async function serveConsole(
     },
     serve: (request) => forRequest(request, () => host.fetch(request)),
   });
-  const { url, stopped } = await startPlainServer(createServer(nodeListener(gate)), place);
+  const { url, stopped } = await startPlainServer(nodeListener(gate), place);
   const closed = stopped.then(async () => {
     inboxes.close();
     for (const { clients } of agents) await clients.close();

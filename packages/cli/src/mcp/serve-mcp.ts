@@ -4,8 +4,6 @@ import type { Output } from '../output/output.js';
 import { type ListenPlace, startPlainServer, untilStopped } from '../serve/listening.js';
 import { nodeListener } from '../serve/web-exchange.js';
 
-const { createServer } = process.getBuiltinModule('node:http');
-
 const PATH = '/mcp';
 
 /** Serves MCP on standard input and output. Resolves when the client closes its end, or a signal stops the server. */
@@ -32,13 +30,11 @@ export async function serveHttp(
   { place, output, ...options }: ServeHttpOptions,
 ): Promise<void> {
   const endpoint = mcpEndpointOf(clients, options);
-  const server = createServer(
-    nodeListener(async (request) => {
-      const isEndpoint = new URL(request.url).pathname === PATH;
-      return isEndpoint ? endpoint.handle(request) : new Response(null, { status: 404 });
-    }),
-  );
-  const { url, stopped } = await startPlainServer(server, place);
+  const listener = nodeListener(async (request) => {
+    const isEndpoint = new URL(request.url).pathname === PATH;
+    return isEndpoint ? endpoint.handle(request) : new Response(null, { status: 404 });
+  });
+  const { url, stopped } = await startPlainServer(listener, place);
   output.note(`MCP: ${url}${PATH}`);
   await stopped;
   await endpoint.close();

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { Server } from 'node:http';
+import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { FlagName } from '../command-line/flags.js';
 import { CliError, usageError } from '../failure/cli-error.js';
@@ -108,9 +108,11 @@ export interface StartedServer {
   readonly stopped: Promise<void>;
 }
 
-/** Starts a plain server. After a signal, it closes all its connections. */
-export async function startPlainServer(server: Server, place: ListenPlace): Promise<StartedServer> {
+/** Starts a plain server of HTTP. After a signal, it closes all its connections. */
+export async function startPlainServer(listener: RequestListener, place: ListenPlace): Promise<StartedServer> {
   const { port: wanted, host } = place;
+  // A static import would load the HTTP client of Node.js, too.
+  const server = process.getBuiltinModule('node:http').createServer(listener);
   server.listen(wanted, host);
   await untilListening(once(server, 'listening'), place);
   const stopped = untilStopped({

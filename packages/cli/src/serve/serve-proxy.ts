@@ -5,8 +5,6 @@ import { portOf, startPlainServer, tellListening } from './listening.js';
 import { ProxiedExchange } from './proxied-exchange.js';
 import { fileLog, readableLog, redactedLog, type TrafficLog } from './traffic-log.js';
 
-const { createServer } = process.getBuiltinModule('node:http');
-
 /** Forwards all requests to another agent and logs them. The card of that agent then contains this address. */
 export async function serveProxy({ settings, output }: Invocation, target: string): Promise<number> {
   const base = URL.parse(target);
@@ -28,7 +26,7 @@ export async function serveProxy({ settings, output }: Invocation, target: strin
     const problem = `A proxy asks for no credential, and ${place.host} is reachable from other machines`;
     throw usageError(`${problem}. --allow-anonymous serves it nevertheless`, 'leave out --host');
   }
-  const server = createServer((request: IncomingMessage, response: ServerResponse) => {
+  const listener = (request: IncomingMessage, response: ServerResponse) => {
     const { host } = request.headers;
     // A page of another origin sends another host (DNS rebinding). A request without a host does not come from a
     // browser.
@@ -43,8 +41,8 @@ export async function serveProxy({ settings, output }: Invocation, target: strin
       onSecretName,
     });
     exchange.run(request, response).catch(() => response.destroy());
-  });
-  const { url, stopped } = await startPlainServer(server, place);
+  };
+  const { url, stopped } = await startPlainServer(listener, place);
   own = settings.text('public-url')?.replace(/\/$/, '') ?? url;
   tellListening(output, { name: `Proxy of ${base.host}`, url: own, card: `${own}/.well-known/agent-card.json` });
   await stopped;

@@ -3,8 +3,6 @@ import { once } from 'node:events';
 import { REPLACES, SLOT, workUntilStop } from 'parley-a2a/workers';
 import type { Closable, ListeningAgent } from './listening.js';
 
-const { createServer } = process.getBuiltinModule('node:http');
-
 /** Paths that a worker answers on its own port. */
 const OWN_PATHS = ['/metrics', '/readyz', '/healthz'];
 
@@ -50,7 +48,7 @@ export async function workUntilStopped(host: WorkerHost, options: WorkerOptions)
  * port answers them for any worker.
  */
 async function listenAlone(host: WorkerHost, base: number): Promise<Closable> {
-  const server = createServer((request, response) => {
+  const server = process.getBuiltinModule('node:http').createServer((request, response) => {
     const { pathname, href } = new URL(request.url ?? '/', 'http://127.0.0.1');
     if (request.method !== 'GET' || !OWN_PATHS.includes(pathname)) {
       response.writeHead(404).end();
