@@ -1,4 +1,3 @@
-import { FirstScopes } from '../first-scopes.js';
 import type { OwnerBlocks } from '../owner-blocks.js';
 import { isOwnedBy, type OwnerQuery } from '../owner-query.js';
 import type {
@@ -13,7 +12,7 @@ import type {
 import type { ClockedLifetime } from '../storage-lifetime.js';
 import type { Scope } from '../task-key.js';
 import type { WakeupListener } from '../wakeups.js';
-import { eraseOwned, type OwnedRows } from './erase-owned.js';
+import type { OwnedRows } from './erase-owned.js';
 import type { LocalOwners } from './local-tables.js';
 
 /** The dependencies of the data of users. */
@@ -43,6 +42,8 @@ export class LocalOwnerStorage implements OwnerStorage {
 
   async listScopes(range: ScopeRange): Promise<readonly ListedScope[]> {
     this.#to.lifetime.check();
+    // Loaded on demand, because only operators list the scopes of all owners.
+    const { FirstScopes } = await import('../first-scopes.js');
     const first = new FirstScopes(range);
     for (const scope of this.#to.tables.owners.scopes()) first.add(scope);
     return first.page;
@@ -59,6 +60,8 @@ export class LocalOwnerStorage implements OwnerStorage {
 
   async erase(scope: Scope, limit: number): Promise<ErasedRows> {
     const { tables, lifetime, wakeups } = this.#to;
+    // Loaded on demand, because most processes erase nothing.
+    const { eraseOwned } = await import('./erase-owned.js');
     lifetime.check();
     const { owners } = tables;
     const rows: OwnedRows = {

@@ -1,73 +1,134 @@
+import type { FinishedLog } from '../engine/sweep.js';
+import { hasPendingDelivery } from './memory-deliveries.js';
+import type { MemoryRoom } from './memory-room.js';
+import { PackedTasks } from './packed-tasks.js';
+import { LiveTask } from './task-content.js';
 import type { TaskEntry } from './task-entry.js';
 
-/** Number of empty places before the array is compacted. */
-const EMPTY = 1_024;
+/** Number of records after which tasks are packed together, so that the garbage collector visits few objects. */
+const RECENT_RECORDS = 48;
+/** Tasks are packed earlier if they exceed this share of the limit of logs. */
+const RECENT_SHARE = 1 / 512;
 
 /**
- * Finished tasks in order of their end. A deleted task is removed at once. With 100,000 tasks, an array costs the
- * garbage collector far less than a linked list.
+ * Finished tasks in order of their end. The most recent ones stay unpacked, because callers often read a task just
+ * after its end. The others are packed in groups.
  */
 export class EndedTasks {
-  readonly #place: 'endedPlace' | 'logPlace';
-  #entries: (TaskEntry | undefined)[] = [];
-  #size = 0;
-  /** All places before this one are empty. */
-  #first = 0;
+  /** Bytes that all logs may take. Above it, the oldest are dropped. */
+  readonly #maxLogBytes: number;
+  readonly #room: MemoryRoom;
+  /** The most recent tasks, which are not packed yet. */
+  #recent: TaskEntry[] = [];
+  #recentBytes = 0;
+  #recentRecords = 0;
+  readonly #groups: PackedTasks<TaskEntry>[] = [];
+  /** No group before this one has a log. */
+  #firstLog = 0;
+  #logBytes = 0;
+  /** The latest end of a task. */
   #latest = 0;
 
-  /** `place`: the property of an entry with its place in this list; -1 if it is not in the list. */
-  constructor(place: 'endedPlace' | 'logPlace') {
-    this.#place = place;
+  constructor(maxLogBytes: number, room: MemoryRoom) {
+    this.#maxLogBytes = maxLogBytes;
+    this.#room = room;
   }
 
+  /** Adds a task that has ended. */
   add(entry: TaskEntry): void {
-    entry[this.#place] = this.#entries.push(entry) - 1;
-    this.#size += 1;
+    const { content } = entry;
     this.#latest = Math.max(this.#latest, entry.endedAt ?? 0);
+    this.#recent.push(entry);
+    this.#recentBytes += content.bytes(entry);
+    this.#recentRecords += content.recordCount(entry);
+    const isFull = this.#recentRecords >= RECENT_RECORDS || this.#recentBytes > this.#maxLogBytes * RECENT_SHARE;
+    if (isFull) this.#pack();
   }
 
+  /** Removes a task, if it has ended. */
   remove(entry: TaskEntry): void {
-    const place = entry[this.#place];
-    if (place < 0) return;
-    this.#entries[place] = undefined;
-    entry[this.#place] = -1;
-    this.#size -= 1;
-    if (this.#entries.length > EMPTY + 2 * this.#size) this.#close();
+    const { content } = entry;
+    if (content instanceof LiveTask) {
+      this.#recent = this.#recent.filter((recent) => recent !== entry);
+      return;
+    }
+    this.#logBytes -= content.logBytes(entry);
+    if (!content.remove(entry)) return;
+    const at = this.#groups.indexOf(content);
+    this.#groups.splice(at, 1);
+    if (at < this.#firstLog) this.#firstLog -= 1;
+  }
+
+  /** The task that ended first, if it ended before `time`. */
+  oldest(time: number): TaskEntry | undefined {
+    const entry = this.#groups[0]?.owners.find((kept) => kept !== undefined) ?? this.#recent[0];
+    return (entry?.endedAt ?? time) < time ? entry : undefined;
   }
 
   /** Corrects end times that are later than now, after a clock was ahead. */
   setClockBack(now: number): void {
     if (this.#latest <= now) return;
-    for (const entry of this.#entries) {
-      if (entry?.endedAt !== undefined && entry.endedAt > now) entry.endedAt = now;
+    this.#pack();
+    for (const { owners } of this.#groups) {
+      for (const owner of owners) if (owner !== undefined) owner.endedAt = Math.min(owner.endedAt ?? 0, now);
     }
     this.#latest = now;
   }
 
-  /** The task that ended first, if it ended before `time`. */
-  oldest(time: number): TaskEntry | undefined {
-    const { length } = this.#entries;
-    while (this.#first < length && this.#entries[this.#first] === undefined) this.#first += 1;
-    const entry = this.#entries[this.#first];
-    return entry?.endedAt !== undefined && entry.endedAt < time ? entry : undefined;
-  }
-
-  /** The tasks that ended before `time`, oldest first. The caller may remove the current task. */
-  *before(time: number): Generator<TaskEntry, void> {
-    const entries = this.#entries;
-    for (let place = this.#first; place < entries.length; place += 1) {
-      const entry = entries[place];
-      if (entry === undefined) continue;
-      if (entry.endedAt === undefined || entry.endedAt >= time) return;
-      yield entry;
+  /** The logs of tasks that ended before a time, oldest first. */
+  *logs(endedBefore: number): Generator<FinishedLog, void> {
+    this.#pack();
+    for (const entry of this.#logged()) {
+      const { endedAt = 0 } = entry;
+      if (endedAt >= endedBefore) return;
+      yield { endedAt, isPending: hasPendingDelivery(entry), drop: (limit) => this.#dropRecords(entry, limit) };
     }
   }
 
-  /** Copies the tasks into a new array without empty places. Iterations over the old array continue. */
-  #close(): void {
-    const entries = this.#entries.filter((entry) => entry !== undefined);
-    for (const [place, entry] of entries.entries()) entry[this.#place] = place;
-    this.#entries = entries;
-    this.#first = 0;
+  /** Removes the bytes of removed tasks from memory. */
+  scrub(): void {
+    for (const group of this.#groups) group.scrub();
+  }
+
+  #pack(): void {
+    if (this.#recent.length === 0) return;
+    const group = new PackedTasks(this.#recent);
+    this.#groups.push(group);
+    for (const [place, entry] of this.#recent.entries()) {
+      entry.pack(group, place);
+      this.#logBytes += group.logBytes(entry);
+      this.#room.note(entry);
+    }
+    this.#recent = [];
+    this.#recentBytes = 0;
+    this.#recentRecords = 0;
+    for (const entry of this.#logged()) {
+      if (this.#logBytes <= this.#maxLogBytes) return;
+      this.#dropRecords(entry, Number.POSITIVE_INFINITY);
+    }
+  }
+
+  /** The packed tasks with records, in order of their end. */
+  *#logged(): Generator<TaskEntry, void> {
+    for (let at = this.#firstLog; at < this.#groups.length; at += 1) {
+      let hasLog = false;
+      for (const entry of this.#groups[at]?.owners ?? []) {
+        if (entry === undefined || entry.content.recordCount(entry) === 0) continue;
+        hasLog = true;
+        yield entry;
+      }
+      if (!hasLog && at === this.#firstLog) this.#firstLog += 1;
+    }
+  }
+
+  /** Drops the oldest records of a packed task, at most `limit`. Returns their number. */
+  #dropRecords(entry: TaskEntry, limit: number): number {
+    const { content } = entry;
+    if (content instanceof LiveTask) return 0;
+    const before = content.logBytes(entry);
+    const dropped = content.dropRecords(entry, limit);
+    this.#logBytes -= before - content.logBytes(entry);
+    this.#room.note(entry);
+    return dropped;
   }
 }

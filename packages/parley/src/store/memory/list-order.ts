@@ -4,7 +4,7 @@ import type { TaskEntry } from './task-entry.js';
 
 /** Ascending by status time, then by id. */
 export function olderStatus(a: TaskEntry, b: TaskEntry): number {
-  return a.listedTime - b.listedTime || byText(a.id, b.id);
+  return timeOf(a, 'status') - timeOf(b, 'status') || byText(a.id, b.id);
 }
 
 /** Ascending by creation, then by id. */
@@ -14,7 +14,7 @@ export function olderCreation(a: TaskEntry, b: TaskEntry): number {
 
 /** The time by which lists order a task, in ms since the epoch. */
 export function timeOf(entry: TaskEntry, time: ListTime): number {
-  return time === 'status' ? entry.listedTime : entry.createdAt;
+  return time === 'status' ? (entry.listed?.time ?? 0) : entry.createdAt;
 }
 
 /** True for a task after the cursor of a query, newest first. */

@@ -3,6 +3,7 @@ import type { OwnedKey, OwnedKeyPage, OwnedTaskPage, OwnedTaskRange } from '../o
 import { factsOfTask } from '../rules/task-head.js';
 import type { Scope } from '../task-key.js';
 import type { MemorySpaces } from './memory-space.js';
+import type { MemoryTasks } from './memory-tasks.js';
 import type { KeptKey } from './packed-keys.js';
 import type { RememberedKeys } from './remembered-keys.js';
 import type { TaskEntry } from './task-entry.js';
@@ -11,8 +12,7 @@ import type { TaskEntry } from './task-entry.js';
 interface MemoryOwnersOptions {
   readonly spaces: MemorySpaces;
   readonly keys: RememberedKeys;
-  /** Deletes a task with everything that belongs to it. */
-  readonly remove: (entry: TaskEntry) => void;
+  readonly tasks: Pick<MemoryTasks, 'remove' | 'ended'>;
 }
 
 /** The data of users in memory. */
@@ -47,9 +47,9 @@ export class MemoryOwners implements LocalOwners {
   }
 
   eraseTasks(scope: Scope, limit: number): readonly string[] {
-    const { spaces, remove } = this.#options;
+    const { spaces, tasks } = this.#options;
     const entries = [...(spaces.find(scope)?.tasks.values() ?? [])].slice(0, limit);
-    for (const entry of entries) remove(entry);
+    for (const entry of entries) tasks.remove(entry);
     return entries.map(({ id }) => id);
   }
 
@@ -64,7 +64,7 @@ export class MemoryOwners implements LocalOwners {
   }
 
   scrub(): void {
-    // Deleted objects leave nothing to overwrite.
+    this.#options.tasks.ended.scrub();
   }
 }
 

@@ -23,7 +23,7 @@ export class MemoryRoom {
   /** Updates the size of a new or changed task. */
   note(entry: TaskEntry): void {
     if (entry.countedBytes === 0) this.#tasks += 1;
-    const { bytes } = entry.content;
+    const bytes = entry.content.bytes(entry);
     this.#bytes += bytes - entry.countedBytes;
     entry.countedBytes = bytes;
   }

@@ -1,6 +1,6 @@
 import type { Scope } from '../task-key.js';
 import type { TaskEntry } from './task-entry.js';
-import { TaskLists } from './task-lists.js';
+import { groupOf, TaskLists } from './task-lists.js';
 
 /** An odd number, so that all salts differ until the sequence repeats. */
 const SALT_STEP = 0x9e3779b1;
@@ -68,16 +68,8 @@ export class MemorySpaces {
   #add(scope: Scope): MemorySpace {
     this.#salt = (this.#salt + SALT_STEP) | 0;
     const space = new MemorySpace(scope, this.#salt);
-    childOf(childOf(this.#agents, scope.agent), scope.tenant).set(scope.owner, space);
+    const tenants = groupOf(this.#agents, scope.agent, () => new Map());
+    groupOf(tenants, scope.tenant, () => new Map()).set(scope.owner, space);
     return space;
   }
-}
-
-function childOf<K, L, V>(parent: Map<K, Map<L, V>>, key: K): Map<L, V> {
-  let child = parent.get(key);
-  if (child === undefined) {
-    child = new Map();
-    parent.set(key, child);
-  }
-  return child;
 }

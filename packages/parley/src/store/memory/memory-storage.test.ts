@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { getHeapSnapshot } from 'node:v8';
 import { describe, expect, it } from 'vitest';
 import type { Task } from '../../model/task.js';
 import { LogRecord } from '../../task/log-record.js';
@@ -18,6 +20,17 @@ const timestamp = '2026-01-01T00:00:00.000Z';
 
 function taskOf(id: string): Task {
   return { id, contextId: 'c', status: { state: 'TASK_STATE_SUBMITTED', timestamp } };
+}
+
+/** True if a string in the memory of this process has a text twice in a row. */
+async function isTwiceInMemory(text: string): Promise<boolean> {
+  let end = '';
+  for await (const chunk of getHeapSnapshot()) {
+    const strings = `${end}${chunk}`;
+    if (strings.split(text).slice(1, -1).includes('')) return true;
+    end = strings.slice(-2 * text.length);
+  }
+  return false;
 }
 
 /** Writes chunks of `size` characters that replace each other, each with a snapshot, and ends the task if asked to. */
@@ -166,6 +179,22 @@ describe('a storage in memory', () => {
       }
     }
     expect(await storage.create(scope, taskOf('last'))).toBe(true);
+  });
+
+  it('leaves no text of an erased task in memory, also of one that was packed with others', async () => {
+    const storage = new MemoryStorage({ clock });
+    const owned = { ...scope, owner: 'o' };
+    const half = randomUUID();
+    for (let at = 0; at < 200; at += 1) {
+      const name = at % 10 === 0 ? `${half}${half}` : 'kept';
+      const task = { ...taskOf(`${at}`), status: { state: 'TASK_STATE_COMPLETED' as const, timestamp } };
+      await storage.create(at % 10 === 0 ? owned : scope, { ...task, metadata: { name } });
+    }
+    expect(await isTwiceInMemory(half)).toBe(true);
+    await storage.owners.erase(owned, 99);
+    await storage.owners.scrub();
+    expect(await isTwiceInMemory(half)).toBe(false);
+    expect((await storage.task(scope, '101'))?.task.metadata).toEqual({ name: 'kept' });
   });
 
   it('gives a large finished task out again without parsing it again', async () => {

@@ -47,7 +47,7 @@ function memoryTables({
   const queues = new MemoryDeliveries();
   const tasks = new MemoryTasks(spaces, { eventLogBytes, maxTasks, maxBytes, deliveries: queues });
   const keys = new RememberedKeys({ spaces, limits: { keys: REMEMBERED_LIMIT, bytes: REMEMBERED_BYTES } });
-  const owners = new MemoryOwners({ spaces, keys, remove: (entry) => tasks.remove(entry) });
+  const owners = new MemoryOwners({ spaces, keys, tasks });
   // No call fails after its first write.
   const transaction = <R>(work: () => R) => work();
   return { durability: 'none', tasks, keys, queues, owners, finished: tasks, transaction, close: () => {} };

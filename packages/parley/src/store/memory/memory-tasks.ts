@@ -15,7 +15,6 @@ import { nextPlace } from '../rules/turn-place.js';
 import type { Scope, TaskKey } from '../task-key.js';
 import type { Acceptance, RecordPage, TaskQuery } from '../task-storage.js';
 import { EndedTasks } from './ended-tasks.js';
-import { EventLogs } from './event-logs.js';
 import type { MemoryDeliveries } from './memory-deliveries.js';
 import { type MemoryLimits, MemoryRoom } from './memory-room.js';
 import type { MemorySpaces } from './memory-space.js';
@@ -28,8 +27,7 @@ export class MemoryTasks implements LocalTasks<TaskEntry>, FinishedTasks {
   readonly #turns = new TurnQueue();
   /** The place of the latest turn. */
   #place = 0;
-  readonly #ended = new EndedTasks('endedPlace');
-  readonly #logs: EventLogs;
+  readonly ended: EndedTasks;
   readonly #room: MemoryRoom;
   readonly #deliveries: MemoryDeliveries;
   /** Tasks that wait for their caller, oldest first. */
@@ -41,8 +39,8 @@ export class MemoryTasks implements LocalTasks<TaskEntry>, FinishedTasks {
   ) {
     this.#spaces = spaces;
     this.#deliveries = options.deliveries;
-    this.#logs = new EventLogs(options.eventLogBytes, (entry) => this.#room.note(entry));
     this.#room = new MemoryRoom(options);
+    this.ended = new EndedTasks(options.eventLogBytes, this.#room);
   }
 
   find({ scope, id }: TaskKey): TaskEntry | undefined {
@@ -60,7 +58,7 @@ export class MemoryTasks implements LocalTasks<TaskEntry>, FinishedTasks {
     // Insert first: evicting the last task of a space deletes the space.
     tasks.set(task.id, entry);
     try {
-      while (this.#room.isFullFor(entry.content.bytes)) this.#dropOldest();
+      while (this.#room.isFullFor(entry.content.bytes(entry))) this.#dropOldest();
     } catch (error) {
       tasks.delete(task.id);
       this.#spaces.release(space);
@@ -71,8 +69,8 @@ export class MemoryTasks implements LocalTasks<TaskEntry>, FinishedTasks {
     return entry;
   }
 
-  read({ content }: TaskEntry): Task {
-    return content.read();
+  read(entry: TaskEntry): Task {
+    return entry.content.read(entry);
   }
 
   turn(entry: TaskEntry, turn: number): LocalTurn | undefined {
@@ -114,7 +112,7 @@ export class MemoryTasks implements LocalTasks<TaskEntry>, FinishedTasks {
     this.#turns.update(entry);
     this.#room.note(entry);
     while (this.#room.isOver) {
-      const oldest = this.#ended.oldest(Number.POSITIVE_INFINITY);
+      const oldest = this.ended.oldest(Number.POSITIVE_INFINITY);
       if (oldest === undefined || oldest === entry) return;
       this.remove(oldest);
     }
@@ -161,7 +159,7 @@ export class MemoryTasks implements LocalTasks<TaskEntry>, FinishedTasks {
   }
 
   #dropOldest(): void {
-    const oldest = this.#ended.oldest(Number.POSITIVE_INFINITY);
+    const oldest = this.ended.oldest(Number.POSITIVE_INFINITY);
     if (oldest === undefined) throw this.#room.refusal();
     this.remove(oldest);
   }
@@ -177,8 +175,7 @@ export class MemoryTasks implements LocalTasks<TaskEntry>, FinishedTasks {
     if (isInterrupted(status.state)) this.#interrupted.add(entry);
     if (!isTerminal(status.state)) return;
     entry.endedAt = now;
-    this.#ended.add(entry);
-    this.#logs.add(entry);
+    this.ended.add(entry);
   }
 
   remove(entry: TaskEntry): void {
@@ -186,8 +183,7 @@ export class MemoryTasks implements LocalTasks<TaskEntry>, FinishedTasks {
     entry.dropTurns('all');
     this.#turns.update(entry);
     this.#deliveries.removeAll(entry);
-    this.#logs.remove(entry);
-    this.#ended.remove(entry);
+    this.ended.remove(entry);
     this.#room.forget(entry);
     entry.space.tasks.delete(entry.id);
     this.#interrupted.delete(entry);
@@ -207,17 +203,17 @@ export class MemoryTasks implements LocalTasks<TaskEntry>, FinishedTasks {
   }
 
   setClockBack(now: number): void {
-    this.#ended.setClockBack(now);
+    this.ended.setClockBack(now);
   }
 
   logs(endedBefore: number): Iterable<FinishedLog> {
-    return this.#logs.before(endedBefore);
+    return this.ended.logs(endedBefore);
   }
 
   sweepTasks(before: number, limit: number): number {
     let removed = 0;
     for (; removed < limit; removed += 1) {
-      const entry = this.#ended.oldest(before);
+      const entry = this.ended.oldest(before);
       if (entry === undefined) break;
       this.remove(entry);
     }

@@ -9,9 +9,6 @@ import { ShapedTask } from '../../task/shaped-task.js';
 import { stateNumber, stateOfNumber } from '../state-numbers.js';
 import { PartsCursor, type PartsRange } from './parts-cursor.js';
 
-/** Up to this number of artifacts, a linear search is used instead of an index. */
-const FEW = 4;
-
 /** The JSON of an event in the log of a finished task. A number is a reference to the task. */
 type PackedEvent =
   | { task: PackedSnapshot; artifactUpdate?: undefined }
@@ -70,7 +67,7 @@ export type PackedRecord =
 export class RecordPacker {
   readonly #task: Task;
   readonly #artifacts: readonly Artifact[];
-  readonly #places: ReadonlyMap<string, number> | undefined;
+  readonly #places: ReadonlyMap<string, number>;
   readonly #history: readonly Message[];
   /** The place in each artifact where the next chunk may begin. */
   readonly #cursors: PartsCursor[] = [];
@@ -80,8 +77,7 @@ export class RecordPacker {
     this.#task = task;
     this.#artifacts = task.artifacts ?? [];
     this.#history = task.history ?? [];
-    const many = this.#artifacts.length > FEW;
-    this.#places = many ? new Map(this.#artifacts.map(({ artifactId }, place) => [artifactId, place])) : undefined;
+    this.#places = new Map(this.#artifacts.map(({ artifactId }, place) => [artifactId, place]));
   }
 
   /** Packs the next records of the task. */
@@ -89,9 +85,8 @@ export class RecordPacker {
     const packed: PackedRecord[] = [];
     let run: ChunkRun | undefined;
     for (const record of records) {
-      const { event } = record;
-      const update = event.artifactUpdate !== undefined ? event.artifactUpdate : undefined;
-      const place = update === undefined ? -1 : this.#placeOf(update.artifact);
+      const update = record.event.artifactUpdate;
+      const place = (update && this.#places.get(update.artifact.artifactId)) ?? -1;
       const range = update && this.#rangeOf(place, update);
       const flags = update && range && this.#chunkFlags(record, update);
       if (range === undefined || flags === undefined) {
@@ -183,14 +178,6 @@ export class RecordPacker {
     return taskId === this.#task.id && contextId === this.#task.contextId;
   }
 
-  #placeOf({ artifactId }: Artifact): number {
-    if (this.#places) return this.#places.get(artifactId) ?? -1;
-    for (let place = 0; place < this.#artifacts.length; place += 1) {
-      if (this.#artifacts[place]?.artifactId === artifactId) return place;
-    }
-    return -1;
-  }
-
   #message(message: Message): Message | number {
     if (message !== this.#history[this.#nextMessage]) return message;
     this.#nextMessage += 1;
@@ -242,7 +229,10 @@ export function* unpackRecords(seq: number, packed: readonly PackedRecord[], tas
     } else if (entry[0] === KIND.event) {
       const [, turn, event, history, metadata] = entry;
       const extras: { -readonly [Name in keyof LogRecordExtras]: LogRecordExtras[Name] } = {};
-      if (history !== null) extras.history = history.map((message) => messageOf(message, task));
+      if (history !== null)
+        extras.history = history.map((message) =>
+          typeof message === 'number' ? valueAt(task.history, message) : message,
+        );
       if (metadata !== null) extras.metadata = metadata;
       yield new LogRecord(at++, turn, eventOf(event, task), extras);
     } else {
@@ -261,7 +251,7 @@ function shortEvent(entry: Exclude<PackedRecord, PackedChange | PackedChunks>, t
     case KIND.lastStatus:
       return { statusUpdate: { ...ids, status } };
     case KIND.artifact:
-      return { artifactUpdate: { ...ids, artifact: artifactAt(entry[2], task), ...flagsOf(entry[3]) } };
+      return { artifactUpdate: { ...ids, artifact: valueAt(task.artifacts, entry[2]), ...flagsOf(entry[3]) } };
     case KIND.created: {
       const history = task.history?.slice(0, entry[4]);
       const members = { id, contextId, status: timedStatus(entry[2], entry[3]), metadata: undefined };
@@ -271,7 +261,7 @@ function shortEvent(entry: Exclude<PackedRecord, PackedChange | PackedChunks>, t
 }
 
 function* chunksOf({ artifact: place, from, flags, sizes }: PackedChunks, task: Task): Generator<TaskEvent, void> {
-  const { artifactId, parts: whole } = artifactAt(place, task);
+  const { artifactId, parts: whole } = valueAt(task.artifacts, place);
   const cursor = new PartsCursor(whole);
   let at = from;
   let last = 0;
@@ -306,10 +296,10 @@ function eventOf(event: PackedEvent, task: Task): TaskEvent {
   if (event.artifactUpdate !== undefined) {
     const update = event.artifactUpdate;
     const { artifact } = update;
-    if (typeof artifact === 'number') update.artifact = artifactAt(artifact, task);
+    if (typeof artifact === 'number') update.artifact = valueAt(task.artifacts, artifact);
     else if (arePlaces(artifact.parts)) {
       const place = task.artifacts?.findIndex(({ artifactId }) => artifactId === artifact.artifactId) ?? -1;
-      artifact.parts = new PartsCursor(artifactAt(place, task).parts).slice(...artifact.parts);
+      artifact.parts = new PartsCursor(valueAt(task.artifacts, place).parts).slice(...artifact.parts);
     }
   } else if (event.task !== undefined) {
     const shown = event.task;
@@ -318,17 +308,11 @@ function eventOf(event: PackedEvent, task: Task): TaskEvent {
   return event as TaskEvent;
 }
 
-function artifactAt(place: number, { artifacts = [] }: Task): Artifact {
-  const artifact = artifacts[place];
-  if (artifact === undefined) throw new RangeError(`The task has no artifact ${place}`);
-  return artifact;
-}
-
-function messageOf(packed: Message | number, { history = [] }: Task): Message {
-  if (typeof packed !== 'number') return packed;
-  const message = history[packed];
-  if (message === undefined) throw new RangeError(`The task has no message ${packed}`);
-  return message;
+/** A value that a packed record refers to. */
+function valueAt<Value>(values: readonly Value[] | undefined, place: number): Value {
+  const value = values?.[place];
+  if (value === undefined) throw new RangeError(`The task has nothing at ${place}`);
+  return value;
 }
 
 function arePlaces(parts: PackedArtifact['parts']): parts is readonly [number, number] {

@@ -13,7 +13,8 @@ import type { AcceptedTurn, AppendedHead, Holder, TaskHead } from '../rules/task
 import type { Scope, TaskKey } from '../task-key.js';
 import type { ConfigEntry } from './memory-deliveries.js';
 import type { MemorySpace } from './memory-space.js';
-import { LiveTask, type PackedTask } from './task-content.js';
+import type { PackedTasks } from './packed-tasks.js';
+import { LiveTask } from './task-content.js';
 
 /** A waiting or running turn. */
 export interface QueuedTurn {
@@ -30,40 +31,41 @@ export interface QueuedTurn {
 
 const NONE: readonly QueuedTurn[] = [];
 
+/** State and time of a task in the lists. */
+interface ListedAt {
+  readonly state: TaskState;
+  readonly time: number;
+}
+
 /** One task with its log, turns and push configurations. */
 export class TaskEntry implements TaskHead {
   readonly space: MemorySpace;
   readonly id: string;
   readonly contextId: string | undefined;
   readonly createdAt: number;
+  endedAt: number | undefined = undefined;
+  statusTime: number;
   seq = 1;
   epoch = 0;
   turns = 0;
   began = 0;
   holder: Holder | undefined = undefined;
-  content: LiveTask | PackedTask;
   queue: readonly QueuedTurn[] = NONE;
   pushConfigs: Map<string, ConfigEntry> | undefined = undefined;
-  endedAt: number | undefined = undefined;
-  /** The index of the task among the finished tasks, and among those with a log; -1 if it is not there. */
-  endedPlace = -1;
-  logPlace = -1;
   /** The counted bytes of the task; 0 if it is not counted. */
   countedBytes = 0;
   state: TaskState;
-  statusTime: number;
   /** True if the lists do not have the latest change yet. */
   isUnsettled = false;
-  /**
-   * State and time of the task in the lists. The initial values are no small integers, because V8 would copy every
-   * entry to change the representation of the property.
-   */
-  listedState: TaskState | undefined = undefined;
-  listedTime = Number.NEGATIVE_INFINITY;
+  listed: ListedAt | undefined = undefined;
   /** The place of the task among those with a claimable turn. */
   readyOrder: number | undefined = undefined;
   /** The place of the task among those with a running turn. */
   heldPlace: Place<TaskEntry> | undefined = undefined;
+  content: LiveTask | PackedTasks<TaskEntry>;
+  /** The place of a packed task. */
+  place = 0;
+  lately: WeakRef<Task> | undefined = undefined;
 
   constructor(space: MemorySpace, first: { readonly task: Task; readonly record: LogRecord; readonly now: number }) {
     const { task, record, now } = first;
@@ -71,9 +73,9 @@ export class TaskEntry implements TaskHead {
     this.id = task.id;
     this.contextId = task.contextId;
     this.createdAt = now;
+    this.statusTime = statusTime(task.status);
     this.content = new LiveTask(task, record);
     this.state = task.status.state;
-    this.statusTime = statusTime(task.status);
   }
 
   get scope(): Scope {
@@ -89,16 +91,11 @@ export class TaskEntry implements TaskHead {
   }
 
   get bytes(): number {
-    return this.content.bytes;
+    return this.content.bytes(this);
   }
 
   get hasEnded(): boolean {
     return this.endedAt !== undefined;
-  }
-
-  /** The turn that a node holds, also after the end of its lease. */
-  get held(): QueuedTurn | undefined {
-    return this.holder === undefined ? undefined : this.queue[0];
   }
 
   /** Returns a waiting or running turn. */
@@ -108,12 +105,13 @@ export class TaskEntry implements TaskHead {
 
   /** The lowest sequence number still kept. */
   get floor(): number {
-    return this.seq - this.content.recordCount + 1;
+    return this.seq - this.content.recordCount(this) + 1;
   }
 
   /** The records after a sequence number, up to `maxBytes` of JSON of their events; at least one. */
   firstRecords(after: number, maxBytes: number): readonly LogRecord[] {
-    return firstBytes(this.content.records(Math.max(0, after + 1 - this.floor)), maxBytes, ({ text }) => text.length);
+    const records = this.content.records(this, Math.max(0, after + 1 - this.floor));
+    return firstBytes(records, maxBytes, ({ text }) => text.length);
   }
 
   addTurn(
@@ -143,8 +141,9 @@ export class TaskEntry implements TaskHead {
     if (drops !== undefined) this.dropTurns(drops);
   }
 
-  /** Packs a finished task as text. */
-  pack(): void {
-    if (this.content instanceof LiveTask) this.content = this.content.pack();
+  /** Replaces the objects of the finished task by its text. */
+  pack(tasks: PackedTasks<TaskEntry>, place: number): void {
+    this.content = tasks;
+    this.place = place;
   }
 }

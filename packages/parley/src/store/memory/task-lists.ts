@@ -17,16 +17,11 @@ export class TaskLists {
   /** Built at the first read. */
   #byContext: Map<string, ContextTasks> | undefined;
   #byCreation: SortedList<TaskEntry> | undefined;
-  #unsettled: TaskEntry[] = [];
+  #unsettled: TaskEntry[];
 
   constructor(tasks: Iterable<TaskEntry>) {
-    const all = [...tasks];
-    for (const entry of all) {
-      entry.listedState = entry.state;
-      entry.listedTime = entry.statusTime;
-    }
-    // In sorted order, every insertion is an append, which is much faster.
-    for (const entry of all.sort(olderStatus)) this.#list(entry, entry.state);
+    this.#unsettled = [...tasks];
+    this.#settle();
   }
 
   /** Marks a new task, or one whose status has changed. */
@@ -38,8 +33,7 @@ export class TaskLists {
 
   remove(entry: TaskEntry): void {
     this.#settle();
-    if (entry.listedState === undefined) return;
-    this.#unlist(entry, entry.listedState);
+    this.#unlist(entry);
     this.#byCreation?.remove(entry);
   }
 
@@ -52,7 +46,9 @@ export class TaskLists {
       limit,
       read: (entry) => {
         const { content } = entry;
-        return budget.takes(content.bytesOf(query)) ? { head: entry, task: content.readPart(query) } : 'no-room';
+        return budget.takes(content.bytesOf(entry, query))
+          ? { head: entry, task: content.readPart(entry, query) }
+          : 'no-room';
       },
       cursorOf: (entry) => ({ time: timeOf(entry, query.orderBy), id: entry.id }),
     });
@@ -99,7 +95,7 @@ export class TaskLists {
     if (createdAfter !== undefined || createdBefore !== undefined) return this.#counted(query);
     if (statusAfter !== undefined) {
       if (contextId !== undefined) return this.#counted(query);
-      const isOld = (entry: TaskEntry) => entry.listedTime < statusAfter;
+      const isOld = (entry: TaskEntry) => timeOf(entry, 'status') < statusAfter;
       if (states.length === 0) return this.#byStatus.size - this.#byStatus.count(isOld);
       return sum(states, (state) => {
         const list = this.#byState.get(state);
@@ -141,24 +137,23 @@ export class TaskLists {
     this.#unsettled = [];
     for (const entry of changed) {
       entry.isUnsettled = false;
-      if (entry.listedState === undefined) this.#byCreation?.add(entry);
-      else this.#unlist(entry, entry.listedState);
-      entry.listedState = entry.state;
-      entry.listedTime = entry.statusTime;
-      this.#list(entry, entry.state);
+      if (entry.listed === undefined) this.#byCreation?.add(entry);
+      this.#unlist(entry);
+      entry.listed = { state: entry.state, time: entry.statusTime };
+    }
+    // In sorted order, most insertions are appends, which are much faster.
+    for (const entry of changed.sort(olderStatus)) {
+      this.#byStatus.add(entry);
+      groupOf(this.#byState, entry.state, () => new SortedList<TaskEntry>(olderStatus)).add(entry);
+      if (this.#byContext !== undefined) addToContext(this.#byContext, entry);
     }
   }
 
-  #list(entry: TaskEntry, state: TaskState): void {
-    this.#byStatus.add(entry);
-    groupOf(this.#byState, state, () => new SortedList<TaskEntry>(olderStatus)).add(entry);
-    if (this.#byContext !== undefined) addToContext(this.#byContext, entry);
-  }
-
-  #unlist(entry: TaskEntry, state: TaskState): void {
-    const { contextId } = entry;
+  #unlist(entry: TaskEntry): void {
+    const { contextId, listed } = entry;
+    if (listed === undefined) return;
     this.#byStatus.remove(entry);
-    this.#byState.get(state)?.remove(entry);
+    this.#byState.get(listed.state)?.remove(entry);
     if (contextId === undefined) return;
     const context = this.#byContext?.get(contextId);
     context?.remove(entry);
@@ -171,7 +166,8 @@ function addToContext(contexts: Map<string, ContextTasks>, entry: TaskEntry): vo
   if (contextId !== undefined) groupOf(contexts, contextId, () => new ContextTasks()).add(entry);
 }
 
-function groupOf<K, G>(groups: Map<K, G>, key: K, make: () => G): G {
+/** The group of a key. It is made if it is missing. */
+export function groupOf<K, G>(groups: Map<K, G>, key: K, make: () => G): G {
   let group = groups.get(key);
   if (group === undefined) {
     group = make();
@@ -219,7 +215,7 @@ class ContextTasks {
 
   /** Number of tasks in a state. */
   in(state: TaskState): number {
-    if (this.#only !== undefined) return this.#only.listedState === state ? 1 : 0;
+    if (this.#only !== undefined) return this.#only.listed?.state === state ? 1 : 0;
     return this.#counts?.get(state) ?? 0;
   }
 
@@ -230,7 +226,8 @@ class ContextTasks {
   }
 
   #count(entry: TaskEntry, by: 1 | -1): void {
-    if (entry.listedState === undefined) return;
-    this.#counts?.set(entry.listedState, (this.#counts.get(entry.listedState) ?? 0) + by);
+    if (entry.listed === undefined) return;
+    const { state } = entry.listed;
+    this.#counts?.set(state, (this.#counts.get(state) ?? 0) + by);
   }
 }

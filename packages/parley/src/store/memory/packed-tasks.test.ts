@@ -5,8 +5,9 @@ import type { TaskArtifactUpdateEvent, TaskEvent } from '../../model/stream-resp
 import type { Task, TaskStatus } from '../../model/task.js';
 import { LogRecord, type LogRecordExtras } from '../../task/log-record.js';
 import { ShapedTask } from '../../task/shaped-task.js';
-import { TaskBuilder } from '../../task/task-builder.js';
-import { PackedLog } from './packed-log.js';
+import { type StatusAndMetadata, TaskBuilder } from '../../task/task-builder.js';
+import { PackedTasks } from './packed-tasks.js';
+import { LiveTask } from './task-content.js';
 
 const IDS = { taskId: 't', contextId: 'c' };
 
@@ -83,24 +84,70 @@ function playChanges(
 const recordMembers = (some: Iterable<LogRecord>) =>
   [...some].map(({ seq, turn, text, history, metadata }) => [seq, turn, text, history, metadata]);
 
-it('a packed log gives its records back from anywhere, whatever was dropped before', () => {
+interface Played {
+  readonly task: Task;
+  readonly records: readonly LogRecord[];
+}
+
+/** Packs tasks that have ended. */
+function packTasks(played: readonly Played[]) {
+  const owners = played.map(({ task, records: [first, ...rest] }, place) => {
+    if (first?.event.task === undefined) throw new TypeError('The first record has the new task');
+    const content = new LiveTask(first.event.task, first);
+    content.append(rest, task as StatusAndMetadata, task);
+    return { id: task.id, contextId: task.contextId, seq: rest.length + 1, place, content, lately: undefined };
+  });
+  return { owners, packed: new PackedTasks(owners) };
+}
+
+/** The log of a task that is packed alone. */
+function packLog(played: Played) {
+  const { owners, packed } = packTasks([played]);
+  const [owner] = owners as [(typeof owners)[0]];
+  return {
+    bytes: packed.logBytes(owner),
+    recordsAfter: (skipped: number) => recordMembers(packed.records(owner, skipped)),
+  };
+}
+
+it('packed tasks and their records are read from anywhere, whatever was dropped and removed before', () => {
+  const steps = fc.array(
+    fc.record({
+      place: fc.nat({ max: 3 }),
+      what: fc.oneof({ weight: 4, arbitrary: fc.nat({ max: 90 }) }, fc.constantFrom('remove', 'scrub')),
+    }),
+    { maxLength: 8 },
+  );
   fc.assert(
     fc.property(
-      fc.array(change, { maxLength: 200, size: 'max' }),
-      fc.array(fc.nat({ max: 90 }), { maxLength: 4 }),
+      fc.array(fc.array(change, { maxLength: 200, size: 'max' }), { minLength: 1, maxLength: 4 }),
+      steps,
       fc.nat({ max: 200 }),
       fc.constantFrom(undefined, { from: 'before' }),
-      (changes, drops, at, metadata) => {
-        const { task, records } = playChanges(changes, metadata);
-        let log: PackedLog | undefined = PackedLog.of(records, task);
-        let left = records;
-        for (const drop of drops) {
-          log = log?.without(drop);
-          left = left.slice(drop);
+      (changed, taken, at, metadata) => {
+        const played = changed.map((changes) => playChanges(changes, metadata));
+        const { owners, packed } = packTasks(played);
+        const left = played.map(({ records }) => records);
+        const removed = new Set<number>();
+        for (const { place, what } of taken) {
+          const owner = removed.has(place) ? undefined : owners[place];
+          if (what === 'scrub') packed.scrub();
+          else if (owner !== undefined && what === 'remove') {
+            removed.add(place);
+            expect(packed.remove(owner)).toBe(removed.size === played.length);
+          } else if (owner !== undefined) {
+            packed.dropRecords(owner, Number(what));
+            left[place] = left[place]?.slice(Number(what)) ?? [];
+          }
         }
-        const kept = JSON.parse(JSON.stringify(task)) as Task;
-        expect(log?.count ?? 0).toBe(left.length);
-        expect(recordMembers(log?.records(at, kept) ?? [])).toEqual(recordMembers(left.slice(at)));
+        for (const owner of owners) {
+          const { place } = owner;
+          if (removed.has(place)) continue;
+          const records = left[place] ?? [];
+          expect(packed.recordCount(owner)).toBe(records.length);
+          expect(recordMembers(packed.records(owner, at))).toEqual(recordMembers(records.slice(at)));
+          expect(JSON.stringify(packed.read(owner))).toBe(JSON.stringify(played[place]?.task));
+        }
       },
     ),
   );
@@ -126,9 +173,9 @@ it('a packed log holds no message, artifact or part that the task has', () => {
     ],
     undefined,
   );
-  const log = PackedLog.of(records, task);
+  const log = packLog({ task, records });
   expect(log.bytes).toBeLessThan(1_500);
-  expect(recordMembers(log.records(0, task))).toEqual(recordMembers(records));
+  expect(log.recordsAfter(0)).toEqual(recordMembers(records));
 });
 
 it('a packed log of a usual task is short', () => {
@@ -140,9 +187,9 @@ it('a packed log of a usual task is short', () => {
     ],
     undefined,
   );
-  const log = PackedLog.of(records, task);
+  const log = packLog({ task, records });
   expect(log.bytes).toBeLessThan(200);
-  expect(recordMembers(log.records(0, task))).toEqual(recordMembers(records));
+  expect(log.recordsAfter(0)).toEqual(recordMembers(records));
 });
 
 it('a packed log needs no space for chunks in a row, and gives each of them back', () => {
@@ -153,9 +200,9 @@ it('a packed log needs no space for chunks in a row, and gives each of them back
     Array.from({ length: 500 }, (_, at) => [chunk(`word ${at}`, at > 0), {}]),
     undefined,
   );
-  const log = PackedLog.of(records, task);
+  const log = packLog({ task, records });
   expect(log.bytes).toBeLessThan(800);
   for (const at of [0, 1, 2, 63, 64, 65, 300, 501]) {
-    expect(recordMembers(log.records(at, task))).toEqual(recordMembers(records.slice(at)));
+    expect(log.recordsAfter(at)).toEqual(recordMembers(records.slice(at)));
   }
 });
