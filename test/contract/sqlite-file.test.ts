@@ -8,6 +8,7 @@ import { Worker } from 'node:worker_threads';
 import { buildSync } from 'esbuild';
 import { afterAll, describe, expect, it } from 'vitest';
 import { REMEMBERED_LIMIT } from '../../packages/parley/src/store/rules/key-head.js';
+import { keyNumber } from '../../packages/parley/src/store/sqlite/key-numbers.js';
 import { SqliteStorage } from '../../packages/parley/src/store/sqlite/sqlite-storage.js';
 import { type Logger, silentLogger } from '../../packages/parley/src/telemetry/logger.js';
 import { SqliteFiles } from '../../packages/parley/test/sqlite-files.js';
@@ -214,9 +215,10 @@ describe('a SQLite file', () => {
     // Ten users with a tenth of the keys each, which is less than the allowed share of one user.
     db.exec(`INSERT INTO scope WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 109)
       SELECT i, 1, '', 'user ' || i FROM n`);
-    db.exec(`INSERT INTO idempotency (scope, key, expires, digest, reply)
+    const expires = `${clock.now() + 600_000}`;
+    db.exec(`INSERT INTO idempotency (pk, scope, key, expires, digest, reply)
       WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${REMEMBERED_LIMIT - 1})
-      SELECT 100 + i % 10, 'm-' || i, ${clock.now() + 600_000}, 'd', '{}' FROM n`);
+      SELECT ${keyNumber(0, expires, 'i')}, 100 + i % 10, 'm-' || i, ${expires}, 'd', '{}' FROM n`);
     db.close();
     const second = await files.open(clock, { path });
     const { keys } = second;

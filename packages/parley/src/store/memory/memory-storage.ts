@@ -1,8 +1,8 @@
 import { refuseArgument } from '../../options/refuse-argument.js';
 import type { Clock } from '../../runtime/clock.js';
 import { LocalStorage } from '../engine/local-storage.js';
-import type { LocalTables } from '../engine/local-tables.js';
-import { REMEMBERED_BYTES, REMEMBERED_LIMIT } from '../rules/key-head.js';
+import type { LocalHead, LocalTables } from '../engine/local-tables.js';
+import { type KeyHead, REMEMBERED_BYTES, REMEMBERED_LIMIT } from '../rules/key-head.js';
 import { type ConfigEntry, MemoryDeliveries } from './memory-deliveries.js';
 import { MemoryOwners } from './memory-owners.js';
 import { MemorySpaces } from './memory-space.js';
@@ -29,7 +29,7 @@ const MAX_TASKS = 100_000;
 const MAX_BYTES = 268_435_456;
 
 /** Stores everything in the memory of this process. It stores the given objects without copies. */
-export class MemoryStorage extends LocalStorage<TaskEntry, RememberedKey, ConfigEntry> {
+export class MemoryStorage extends LocalStorage<LocalHead, KeyHead, unknown> {
   constructor(options: MemoryStorageOptions) {
     if (Object(Object(options).clock).now === undefined)
       refuseArgument('MemoryStorage', '{ clock: systemClock }', options);

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { keyStanding } from '../rules/decide-key.js';
 import { REMEMBERED_LIMIT } from '../rules/key-head.js';
+import { keyNumber } from './key-numbers.js';
 import { keyAt, remember, sweepKeys } from './remembered-keys.js';
 import { RememberedSizes } from './remembered-sizes.js';
 import { prepareSchema } from './schema.js';
@@ -24,11 +25,13 @@ function world(keys = 0) {
     const write = { scope, now, key, expiresAt: now + lifeMs, digest: 'd', reply, lasting };
     return tables.transaction(() => remember(tables, ['remember', write]));
   };
-  const fill = (scope: ScopeFields, count: number, { from = NOW, bytes = 0 } = {}) => {
+  const fill = (scope: ScopeFields, count: number, { from = NOW, bytes = 0, lasting = 0 } = {}) => {
     const reply = bytes > 0 ? `'"' || printf('%.${bytes}c', 'x') || '"'` : "'{}'";
-    db.exec(`INSERT INTO idempotency (scope, key, expires, digest, reply)
+    const scopePk = tables.heads.scopeOf(scope);
+    const number = keyNumber(lasting, `(${from} + i)`, scopePk);
+    db.exec(`INSERT INTO idempotency (pk, scope, key, expires, digest, reply, lasting)
       WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
-      SELECT ${tables.heads.scopeOf(scope)}, 'old-' || i, ${from} + i, 'd', ${reply} FROM n WHERE ${count} > 0`);
+      SELECT ${number}, ${scopePk}, 'old-' || i, ${from} + i, 'd', ${reply}, ${lasting} FROM n WHERE ${count} > 0`);
     tables = open();
   };
   fill(SCOPE, keys);
@@ -168,12 +171,10 @@ it('no message pushes out a lasting key', () => {
 });
 
 it('an owner with much of the lasting keys loses own ones before those of others', () => {
-  const { db, put, fill, has } = world();
+  const { put, fill, has } = world();
   const link = { lifeMs: 10, lasting: 1 } as const;
   put('link', link);
-  fill(BOB, REMEMBERED_LIMIT, { from: NOW + 100 });
-  db.exec('UPDATE idempotency SET lasting = 1');
-  fill(BOB, 0);
+  fill(BOB, REMEMBERED_LIMIT, { from: NOW + 100, lasting: 1 });
   put('next', { ...link, scope: BOB });
   expect([has('link'), has('old-1', BOB), has('next', BOB)]).toEqual([true, false, true]);
 });

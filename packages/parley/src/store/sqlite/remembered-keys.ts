@@ -1,5 +1,6 @@
 import { type KeyAnswer, rememberKey, reserveKey } from '../engine/message-keys.js';
 import { type KeyHead, REMEMBERED_BYTES, REMEMBERED_LIMIT } from '../rules/key-head.js';
+import { expiryIn, keyNumber } from './key-numbers.js';
 import { LIMIT } from './list-sql.js';
 import { KEY_BYTES, keyBytes, type Owner } from './remembered-sizes.js';
 import type { KeyResult, KeyRow, RememberWrite, ReserveWrite, ScopeFields, UnreserveWrite } from './write-requests.js';
@@ -19,29 +20,29 @@ interface WrittenKey {
 
 const RETURNING = `RETURNING ${KEY_BYTES} AS bytes, expires AS expiresAt`;
 const RETURNING_OWNER = `${RETURNING}, (SELECT owner FROM scope s WHERE s.pk = idempotency.scope) AS owner`;
-const REMEMBER = 'INSERT OR REPLACE INTO idempotency VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)';
+const REMEMBER = `INSERT INTO idempotency VALUES (${keyNumber('?', '?', '?')}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT (scope, key) DO NOTHING`;
 const FORGET = 'DELETE FROM idempotency WHERE scope = ? AND key = ?';
 const UNRESERVE = `${FORGET} AND node = ? ${RETURNING}, lasting`;
 const KEY_ROW = `SELECT key, expires AS expiresAt, digest, task, turn, reply, node, lease_end AS leaseEnd, lasting
   FROM idempotency WHERE scope = ? AND key = ?`;
 
-/** The statements that delete keys. Keys with `lasting` 0 and 1 have separate indexes. */
-const DROPS = [dropsOf('idempotency_expires', 0), dropsOf('idempotency_lasting', 1)] as const;
+/** The statements that delete keys of both classes. */
+const DROPS = [dropsOf(0), dropsOf(1)] as const;
 
-function dropsOf(index: string, lasting: KeyRow['lasting']) {
-  const from = `FROM idempotency i INDEXED BY ${index}`;
+function dropsOf(lasting: KeyRow['lasting']) {
   const drop = (found: string, returning: string) =>
     `DELETE FROM idempotency
-      WHERE (scope, key) IN (SELECT i.scope, i.key ${found} ORDER BY i.expires ${LIMIT}) ${returning}`;
-  const others = `i.lasting = ${lasting} AND (i.scope, i.key) <> (?, ?)`;
+      WHERE pk IN (SELECT i.pk FROM idempotency i ${found} ORDER BY i.pk ${LIMIT}) ${returning}`;
+  const others = '(i.scope, i.key) <> (?, ?)';
   return {
-    oldest: drop(`${from} WHERE ${others}`, RETURNING_OWNER),
+    oldest: drop(`WHERE ${others} AND ${expiryIn(lasting, {})}`, RETURNING_OWNER),
     /** Scans the keys of all owners from a time on. */
     oldestOf: drop(
-      `${from} CROSS JOIN scope s ON s.pk = i.scope WHERE ${others} AND i.expires >= ? AND s.owner IS ?`,
+      `CROSS JOIN scope s ON s.pk = i.scope WHERE ${others} AND ${expiryIn(lasting, { from: '?' })} AND s.owner IS ?`,
       RETURNING,
     ),
-    expired: drop(`${from} WHERE i.lasting = ${lasting} AND i.expires <= ?`, RETURNING_OWNER),
+    expired: drop(`WHERE ${expiryIn(lasting, { before: '(? + 1)' })}`, RETURNING_OWNER),
   };
 }
 
@@ -107,21 +108,30 @@ export function unreserve(tables: WriteTables, [, { scope, key, node }]: Unreser
  */
 export function writeKey(tables: WriteTables, scope: ScopeFields, row: KeyRow, before: KeyRow | undefined): void {
   const { sql, heads, counters } = tables;
-  const { key, expiresAt, digest, task, turn, reply, node, leaseEnd, lasting } = row;
+  const { key, expiresAt, lasting } = row;
   const scopePk = heads.scopeOf(scope);
   const [, , owner] = scope;
   const sizes = counters.remembered[lasting];
   const bytes = keyBytes(row);
-  if (before !== undefined) counters.remembered[before.lasting].removed(owner, { keys: 1, bytes: keyBytes(before) });
-  if (bytes > REMEMBERED_BYTES) {
+  if (before !== undefined) {
     sql.run(FORGET, scopePk, key);
-    return;
+    counters.remembered[before.lasting].removed(owner, { keys: 1, bytes: keyBytes(before) });
   }
-  sql.run(REMEMBER, scopePk, key, expiresAt, digest, task, turn, reply, node, leaseEnd, lasting);
-  sizes.added(owner, bytes, expiresAt);
+  if (bytes > REMEMBERED_BYTES) return;
+  insertKey(tables, scope, row);
   if (sizes.keys > REMEMBERED_LIMIT || sizes.bytes > REMEMBERED_BYTES) {
     makeRoom(tables, lasting, { scopePk, key, expiresAt });
   }
+}
+
+/** Inserts a key, unless the scope has it. */
+export function insertKey({ sql, heads, counters }: WriteTables, scope: ScopeFields, row: KeyRow): void {
+  const { key, expiresAt, digest, task, turn, reply, node, leaseEnd, lasting } = row;
+  const sizes = counters.remembered[lasting];
+  const number = [lasting, expiresAt, sizes.nextCount()];
+  const scopePk = heads.scopeOf(scope);
+  const values = [scopePk, key, expiresAt, digest, task, turn, reply, node, leaseEnd, lasting];
+  if (sql.run(REMEMBER, ...number, ...values) > 0) sizes.added(scope[2], keyBytes(row), expiresAt);
 }
 
 /** Evicts the oldest keys above the limits, first those of owners above their share. */
@@ -174,8 +184,8 @@ export function sweepKeys(tables: WriteTables, now: number, limit: number): numb
   return dropped + forget(tables, 1, lasting.expired, now, limit - dropped);
 }
 
-const DROP_OF_SCOPE = `DELETE FROM idempotency WHERE (scope, key) IN
-  (SELECT scope, key FROM idempotency WHERE scope = ? ${LIMIT}) ${RETURNING}, lasting`;
+const DROP_OF_SCOPE = `DELETE FROM idempotency WHERE pk IN
+  (SELECT pk FROM idempotency WHERE scope = ? ${LIMIT}) ${RETURNING}, lasting`;
 
 /** Deletes at most `limit` keys of a scope. Returns their number. */
 export function dropKeysOf(

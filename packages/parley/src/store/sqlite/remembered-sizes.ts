@@ -1,5 +1,6 @@
 import { REMEMBERED_BYTES, REMEMBERED_LIMIT, REMEMBERED_SHARES } from '../rules/key-head.js';
 import { isDamage } from './file-fault.js';
+import { COUNT_OF_KEY, LAST_COUNT } from './key-numbers.js';
 import type { Statements } from './statements.js';
 import type { KeyRow } from './write-requests.js';
 
@@ -13,7 +14,7 @@ interface OwnerKeys {
   readonly oldest: number;
 }
 
-/** Approximate bytes of a row of `idempotency`, with its places in two indexes. */
+/** Approximate bytes of a row of `idempotency`, with its place in the index. */
 export const KEY_BYTES =
   '2 * octet_length(key) + coalesce(octet_length(task), 0) + coalesce(octet_length(reply), 0) + 80';
 
@@ -23,7 +24,8 @@ export function keyBytes({ key, task, reply }: Pick<KeyRow, 'key' | 'task' | 're
 }
 
 const SIZES = `SELECT (SELECT owner FROM scope s WHERE s.pk = idempotency.scope) AS owner, count(*) AS keys,
-  sum(${KEY_BYTES}) AS bytes, min(expires) AS oldest FROM idempotency WHERE lasting = ? GROUP BY scope`;
+  sum(${KEY_BYTES}) AS bytes, min(expires) AS oldest, max(${COUNT_OF_KEY}) AS lastCount
+  FROM idempotency WHERE lasting = ? GROUP BY scope`;
 const NOTHING: OwnerKeys = { keys: 0, bytes: 0, oldest: Number.POSITIVE_INFINITY };
 const SHARE_OF_KEYS = Math.floor(REMEMBERED_LIMIT / REMEMBERED_SHARES);
 
@@ -36,11 +38,14 @@ export class RememberedSizes {
   readonly #large = new Set<Owner>();
   #keys = 0;
   #bytes = 0;
+  #lastCount = 0;
 
   /** With a damaged table, sizes are zero: its readable rows can still be used. */
   constructor(sql: Statements, lasting: KeyRow['lasting']) {
     try {
-      for (const { owner, ...size } of sql.all<OwnerKeys & { readonly owner: Owner }>(SIZES, lasting)) {
+      type Row = OwnerKeys & { readonly owner: Owner; readonly lastCount: number };
+      for (const { owner, lastCount, ...size } of sql.all<Row>(SIZES, lasting)) {
+        this.#lastCount = Math.max(this.#lastCount, lastCount);
         const { keys, bytes, oldest } = this.#of(owner);
         const all = { keys: keys + size.keys, bytes: bytes + size.bytes, oldest: Math.min(oldest, size.oldest) };
         this.#set(owner, all);
@@ -56,6 +61,12 @@ export class RememberedSizes {
 
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** Returns the count for the number of the next key. */
+  nextCount(): number {
+    this.#lastCount = this.#lastCount < LAST_COUNT ? this.#lastCount + 1 : 0;
+    return this.#lastCount;
   }
 
   /** Must be called after the insert of a key. */

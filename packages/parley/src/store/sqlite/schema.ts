@@ -1,9 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { StorageError } from '../../errors/storage-error.js';
 import { INTERRUPTED_STATES } from '../state-numbers.js';
+import { keyNumber } from './key-numbers.js';
 
 /** The version of the tables below; a file with a newer one is refused. */
-export const SCHEMA_VERSION = 12;
+export const SCHEMA_VERSION = 13;
 
 /**
  * The cost of a commit is its number of changed pages. So the indexes of lists contain numbers for agents, scopes and
@@ -69,12 +70,12 @@ CREATE TABLE push_delivery (
 ) STRICT;
 CREATE UNIQUE INDEX push_delivery_config ON push_delivery (task, config);
 CREATE INDEX push_delivery_due ON push_delivery (due) WHERE due IS NOT NULL;
+-- pk: see key-numbers.ts.
 CREATE TABLE idempotency (
-  scope INTEGER, key TEXT, expires INTEGER NOT NULL, digest TEXT NOT NULL, task TEXT, turn INTEGER, reply TEXT,
-  node TEXT, lease_end INTEGER, lasting INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (scope, key)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX idempotency_expires ON idempotency (expires) WHERE lasting = 0;
-CREATE INDEX idempotency_lasting ON idempotency (expires) WHERE lasting = 1;
+  pk INTEGER PRIMARY KEY, scope INTEGER NOT NULL, key TEXT NOT NULL, expires INTEGER NOT NULL, digest TEXT NOT NULL,
+  task TEXT, turn INTEGER, reply TEXT, node TEXT, lease_end INTEGER, lasting INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE UNIQUE INDEX idempotency_key ON idempotency (scope, key);
 `;
 
 /** The statement at index n migrates a file of version n + 1 to the next version. */
@@ -118,6 +119,16 @@ const MIGRATIONS = [
   CREATE INDEX idempotency_expires ON idempotency (expires) WHERE lasting = 0;
   CREATE INDEX idempotency_lasting ON idempotency (expires) WHERE lasting = 1;`,
   'ALTER TABLE push_delivery ADD COLUMN trace TEXT;',
+  `ALTER TABLE idempotency RENAME TO idempotency_12;
+  CREATE TABLE idempotency (
+    pk INTEGER PRIMARY KEY, scope INTEGER NOT NULL, key TEXT NOT NULL, expires INTEGER NOT NULL, digest TEXT NOT NULL,
+    task TEXT, turn INTEGER, reply TEXT, node TEXT, lease_end INTEGER, lasting INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+  INSERT INTO idempotency
+    SELECT ${keyNumber('lasting', 'expires', 'row_number() OVER (PARTITION BY lasting, expires)')}, scope, key, expires,
+      digest, task, turn, reply, node, lease_end, lasting FROM idempotency_12;
+  DROP TABLE idempotency_12;
+  CREATE UNIQUE INDEX idempotency_key ON idempotency (scope, key);`,
 ] as const;
 
 /**

@@ -2,7 +2,7 @@ import { stateNumber } from '../state-numbers.js';
 import { type CopiedKey, type CopiedTask, recordBytes } from '../task-transfer.js';
 import { joinContext } from './contexts.js';
 import { RECORD_KEY } from './record-keys.js';
-import { keyBytes } from './remembered-sizes.js';
+import { insertKey } from './remembered-keys.js';
 import type { WriteTables } from './write-tables.js';
 
 /** Inserts a task, unless its scope has this id. Returns true if it was inserted. */
@@ -65,18 +65,8 @@ export function writeTask(tables: WriteTables, copy: CopiedTask): boolean {
 }
 
 /** Inserts a key with its outcome, unless the scope has this key. */
-export function writeKey({ sql, heads, counters }: WriteTables, copy: CopiedKey): void {
+export function writeKey(tables: WriteTables, copy: CopiedKey): void {
   const { scope, key, expiresAt, digest, taskId, turn, reply } = copy;
-  const scopePk = heads.scopeOf([scope.agent, scope.tenant, scope.owner]);
-  const added = sql.run(
-    'INSERT OR IGNORE INTO idempotency VALUES (?, ?, ?, ?, ?, ?, ?, NULL, NULL, 0)',
-    scopePk,
-    key,
-    expiresAt,
-    digest,
-    taskId,
-    turn,
-    reply,
-  );
-  if (added > 0) counters.remembered[0].added(scope.owner, keyBytes({ key, task: taskId, reply }), expiresAt);
+  const row = { key, expiresAt, digest, task: taskId, turn, reply, node: null, leaseEnd: null, lasting: 0 } as const;
+  insertKey(tables, [scope.agent, scope.tenant, scope.owner], row);
 }
