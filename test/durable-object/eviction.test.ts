@@ -99,6 +99,8 @@ describe('an object that is evicted in the middle of a turn', () => {
     const id = await begin('one', { taskPushNotificationConfig: { url: `http://${server.host}/hook` } });
     (await server.wait('/hook', 1)).answer(503);
     (await server.wait('/steps', 1)).answer();
+    // An object that is evicted in the middle of the turn would ask for its step again.
+    await untilCompleted(id);
     await vi.waitFor(async () => expect((await alarm()) ?? 0).toBeGreaterThan(Date.now()), { timeout: 30_000 });
     await evict();
     // The first event is delivered again, then the others in order.
@@ -107,7 +109,6 @@ describe('an object that is evicted in the middle of a turn', () => {
       step.answer();
       if (JSON.stringify(step.body).includes('TASK_STATE_COMPLETED')) break;
     }
-    await untilCompleted(id);
   });
 });
 
