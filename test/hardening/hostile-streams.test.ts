@@ -11,8 +11,8 @@ const BYTES = 1_000_000;
 const PAIRS = 5;
 /** A byte of a hostile stream may cost so many times as much CPU time as a byte of usual events. */
 const MOST_RATIO = 5;
-/** A value with many members: its JSON is parsed, which costs 3.7 times as much on a quiet machine. */
-const MOST_WIDE_RATIO = 6;
+/** A value with many members: its JSON is parsed, which costs 4.5 to 5.3 times as much. */
+const MOST_WIDE_RATIO = 7;
 /** The same for chunks of one byte: the HTTP parser of the platform takes a microsecond for each. */
 const MOST_CHUNK_RATIO = 25;
 /** The most CPU time in ms between two turns of a timer. */
@@ -88,17 +88,20 @@ describe.each(Object.entries(WAYS))('a callee with a hostile stream, called by %
     const { client } = await agents.listen(agent);
     const call = (text: string) => costOf(async () => stateOf(taskOf(await client.sendMessage(`${text} ${BYTES}`))));
     await call('usual events');
-    const ratios: number[] = [];
+    const hostileMs: number[] = [];
+    const usualMs: number[] = [];
     const held: number[] = [];
     for (let pair = 0; pair < PAIRS; pair += 1) {
       const hostile = await call(shape);
       const usual = await call('usual events');
       expect([hostile.state, usual.state]).toEqual(['TASK_STATE_COMPLETED', 'TASK_STATE_COMPLETED']);
-      ratios.push(hostile.usedMs / usual.usedMs);
+      hostileMs.push(hostile.usedMs);
+      usualMs.push(usual.usedMs);
       held.push(hostile.heldMs);
     }
     expect(median(held)).toBeLessThan(MOST_HELD_MS);
-    expect(median(ratios)).toBeLessThan(mostRatio);
+    // The least of each: garbage collections and other work of the machine add to some of them.
+    expect(Math.min(...hostileMs) / Math.min(...usualMs)).toBeLessThan(mostRatio);
   });
 });
 
