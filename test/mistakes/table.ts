@@ -101,6 +101,16 @@ const SERVERS: readonly Mistake[] = [
     prints: 'OptionsError: createA2AServer: url: must be an absolute http or https URL',
   },
   {
+    name: 'a time that is no whole number of milliseconds',
+    program: () => createA2AServer({ agent: echo, idempotency: { windowMs: 1_500.5 } }),
+    prints: 'OptionsError: createA2AServer: idempotency.windowMs: must be a whole number',
+  },
+  {
+    name: 'a limit of more than a hundred years',
+    program: () => createA2AServer({ agent: echo, limits: { waitingExpiryMs: 1e15 } }),
+    prints: 'OptionsError: createA2AServer: limits.waitingExpiryMs: must be at most 3155760000000',
+  },
+  {
     name: 'a host without agents',
     program: () => createA2AHost({ agents: {} }),
     prints: 'OptionsError: createA2AHost: agents: needs at least one agent',

@@ -17,7 +17,7 @@ export interface AuthorizationRequest {
   /** The scheme of the credential, such as `oauth2`. */
   readonly scheme?: string;
   readonly scopes?: readonly string[];
-  /** Time limit for the authorization, in ms. Default: the limit `authorizationMs` of the engine. */
+  /** Time limit for the authorization, in ms, at most a hundred years. Default: the limit `authorizationMs`. */
   readonly expiresInMs?: number;
 }
 

@@ -129,6 +129,15 @@ describe('an authorization in the middle of a task (Spec §7.6)', () => {
     await handler.close();
   });
 
+  it.each([60_000.5, 1e300])('may wait for %d ms, whatever the storage', async (expiresInMs) => {
+    const { execute } = createAskingAgent({ expiresInMs });
+    const handler = createEngine(execute, await files.open(clock));
+    const { task, state } = await startAndAsk(handler);
+    expect(await handler.authorize(state, granted)).toBe(task.id);
+    await until(handler, task.id, 'COMPLETED');
+    await handler.close();
+  });
+
   it('gives way to a message of the caller, and the link is worth nothing then', async () => {
     const { execute, seen } = createAskingAgent();
     const handler = createEngine(execute);

@@ -17,13 +17,12 @@ import {
   type OptionSchemas,
   optionObject,
   pattern,
-  positive,
   withMethod,
 } from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
 import type { PromptFunction, PromptRunner } from '../../server/agent.js';
 import type { AgentExecutor } from '../../server/agent-executor.js';
-import { DEFAULT_ENGINE_LIMITS, type EngineLimits } from '../../server/engine-limits.js';
+import { DEFAULT_ENGINE_LIMITS, type EngineLimits, UNENDING_MS } from '../../server/engine-limits.js';
 import type { IdempotencyOptions } from '../../server/idempotency.js';
 import type { ServerInterceptor } from '../../server/intercepted-handler.js';
 import type { RequestHandler } from '../../server/request-handler.js';
@@ -148,10 +147,13 @@ export const versionsSchema = Type.Refine(
 const highest: Readonly<Record<string, number>> = HIGHEST_REQUEST_LIMITS;
 const limits = Object.fromEntries(
   Object.keys({ ...DEFAULT_REQUEST_LIMITS, ...DEFAULT_ENGINE_LIMITS }).map((name) => {
-    const maximum = highest[name];
-    return [name, Type.Optional(Type.Number({ minimum: 0, ...(maximum !== undefined && { maximum }) }))];
+    const maximum = highest[name] ?? UNENDING_MS;
+    return [name, Type.Optional(Type.Integer({ minimum: 0, maximum }))];
   }),
 );
+
+/** A time that is stored: databases hold whole milliseconds. */
+const wholeMs = Type.Integer({ minimum: 1, maximum: UNENDING_MS });
 
 /** The schema of an authenticator. */
 export const authenticatorSchema = withMethod('authenticate', 'Give one of parley-a2a/auth, such as new ApiKeys(keys)');
@@ -174,7 +176,7 @@ export const agentSchemas: OptionSchemas<AgentOptions> = {
   gatewayAuthenticates: Type.Optional(flag),
   tenants: Type.Optional(func),
   extendedAgentCard: Type.Optional(func),
-  idempotency: Type.Optional(optionObject({ anonymous: Type.Optional(flag), windowMs: Type.Optional(positive) })),
+  idempotency: Type.Optional(optionObject({ anonymous: Type.Optional(flag), windowMs: Type.Optional(wholeMs) })),
   interceptors: Type.Optional(Type.Array(func)),
   artifactEnd: Type.Optional(Type.String({ enum: [...ARTIFACT_ENDS] })),
   limits: Type.Optional(optionObject(limits)),

@@ -12,6 +12,7 @@ import {
   type AuthorizationReply,
   type AuthorizationRequest,
 } from '../authorization.js';
+import { UNENDING_MS } from '../engine-limits.js';
 import { type Question, questionChangeOf } from '../question-change.js';
 import { statusEvent } from './agent-event.js';
 import { EarlierReplies, type KeptReply, keptReply, keptText, textHash } from './earlier-replies.js';
@@ -96,7 +97,7 @@ export class Authorizations {
     const { signal } = context;
     const { clock, ids, limits, callbackUrl } = this.#context;
     const state = `${ids.random()}${ids.random()}`.replaceAll('-', '');
-    const expiresInMs = request.expiresInMs ?? limits.authorizationMs;
+    const expiresInMs = Math.min(Math.ceil(request.expiresInMs ?? limits.authorizationMs), UNENDING_MS);
     const expiresAt = clock.now() + expiresInMs;
     const { url } = request;
     const link = typeof url === 'function' ? url({ url: callbackUrl?.() ?? '', state }) : url;

@@ -3,9 +3,12 @@
  * in which they are deleted, and one index is enough. JavaScript cannot hold such a number.
  */
 export function keyNumber(lasting: string | number, expires: string, count: string | number): string {
-  return `((${lasting} << 44 | ${expires}) << ${COUNT_BITS} | ${count})`;
+  return `((${lasting} << ${EXPIRY_BITS} | min(${expires}, ${LAST_EXPIRY})) << ${COUNT_BITS} | ${count})`;
 }
 
+const EXPIRY_BITS = 44;
+/** Files of older versions may have keys that end later. */
+const LAST_EXPIRY = 2 ** EXPIRY_BITS - 1;
 const COUNT_BITS = 18;
 
 /** Counts of keys begin again after this one. More than there are keys. */

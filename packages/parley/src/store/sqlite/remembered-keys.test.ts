@@ -144,6 +144,15 @@ it('an owner loses own keys only down to the share, and never the one that is wr
   expect(keysOf(['a', '', 'user 1'])).toBeGreaterThan(each - 100);
 });
 
+it('a key whose expiry is beyond that of a number is no lasting one, and the last that makes room', () => {
+  const { current, put, fill, has } = world();
+  put('late', { lifeMs: 2 ** 44 - NOW });
+  expect(sweepKeys(current(), NOW, 10)).toBe(0);
+  fill(SCOPE, REMEMBERED_LIMIT);
+  put('next');
+  expect([has('late'), has('old-1'), has('next')]).toEqual([true, false, true]);
+});
+
 it('the key that is written stays, though it expires before all others', () => {
   const { put, has } = world(REMEMBERED_LIMIT);
   put('short', { now: NOW - 10, lifeMs: 11 });

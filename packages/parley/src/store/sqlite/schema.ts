@@ -125,7 +125,7 @@ const MIGRATIONS = [
     task TEXT, turn INTEGER, reply TEXT, node TEXT, lease_end INTEGER, lasting INTEGER NOT NULL DEFAULT 0
   ) STRICT;
   INSERT INTO idempotency
-    SELECT ${keyNumber('lasting', 'expires', 'row_number() OVER (PARTITION BY lasting, expires)')}, scope, key, expires,
+    SELECT ${keyNumber('lasting', 'expires', 'row_number() OVER (PARTITION BY lasting)')}, scope, key, expires,
       digest, task, turn, reply, node, lease_end, lasting FROM idempotency_12;
   DROP TABLE idempotency_12;
   CREATE UNIQUE INDEX idempotency_key ON idempotency (scope, key);`,
