@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type RecordRow, ROW_COLUMNS, recordsOf } from '../../packages/parley/src/store/sqlite/record-rows.js';
+import { SCHEMA_VERSION } from '../../packages/parley/src/store/sqlite/schema.js';
 import { Caller, taskOf } from './calls.js';
 import { ServerProcess } from './server-process.js';
 import { SmallDisk } from './small-disk.js';
@@ -11,7 +12,6 @@ import { checkWhole } from './whole-file.js';
 
 vi.setConfig({ testTimeout: 120_000 });
 
-const VERSION = 12;
 let folder: string;
 /** A file of the first version, with finished tasks and one that waits. */
 let old: string;
@@ -72,7 +72,7 @@ it('a file of an older version is brought up to date, with everything that is in
   const waiting = [...tasks].find(([, state]) => state === 'TASK_STATE_INPUT_REQUIRED')?.[0];
   expect(taskOf(await caller.send('answer', waiting)).status.state).toBe('TASK_STATE_COMPLETED');
   expect(await server.stop()).toBe(0);
-  expect(versionOf(path)).toBe(VERSION);
+  expect(versionOf(path)).toBe(SCHEMA_VERSION);
   expect([...(await checkWhole(path)).keys()].sort()).toEqual([...tasks.keys()].sort());
 });
 
@@ -82,7 +82,7 @@ it('a file of a newer version is refused and stays as it is', async () => {
   db.exec("UPDATE meta SET value = '99' WHERE name = 'schema'");
   db.close();
   await expect(ServerProcess.start(path)).rejects.toThrow(
-    `Cannot use ${path} as storage: a newer version wrote it (schema 99, this version knows ${VERSION})`,
+    `Cannot use ${path} as storage: a newer version wrote it (schema 99, this version knows ${SCHEMA_VERSION})`,
   );
   expect(versionOf(path)).toBe(99);
 });
@@ -96,7 +96,7 @@ it('a server killed while it brings a file up to date leaves the old or the new 
       (server) => server.kill(),
       () => {},
     );
-    expect([1, VERSION]).toContain(versionOf(path));
+    expect([1, SCHEMA_VERSION]).toContain(versionOf(path));
     expect(await checkWhole(path)).toEqual(tasks);
     rmSync(`${path}-wal`, { force: true });
   }
@@ -110,5 +110,5 @@ it.skipIf(SmallDisk.missing)('without room for it the file stays what it was, un
   disk.free();
   expect(versionOf(path)).toBe(1);
   expect(await checkWhole(path)).toEqual(tasks);
-  expect(versionOf(path)).toBe(VERSION);
+  expect(versionOf(path)).toBe(SCHEMA_VERSION);
 });

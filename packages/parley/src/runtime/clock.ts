@@ -14,3 +14,6 @@ export interface Clock {
    */
   hold<T>(work: Promise<T>): Promise<T>;
 }
+
+/** A hundred years, in ms. */
+export const UNENDING_MS = 3_155_760_000_000;

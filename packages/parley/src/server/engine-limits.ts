@@ -57,9 +57,6 @@ export interface EngineLimits {
   readonly pageBytes: number;
 }
 
-/** A hundred years. */
-export const UNENDING_MS = 3_155_760_000_000;
-
 /** The default limits. */
 export const DEFAULT_ENGINE_LIMITS: EngineLimits = {
   cancelGraceMs: 5_000,

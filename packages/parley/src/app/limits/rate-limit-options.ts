@@ -24,7 +24,7 @@ export interface RateLimitOptions extends Partial<Rate> {
 export const DEFAULT_RATE_KEYS = 100_000;
 
 const requests = Type.Integer({ minimum: 1 });
-const windowMs = Type.Number({ minimum: 1, maximum: 86_400_000 });
+const windowMs = Type.Integer({ minimum: 1, maximum: 86_400_000 });
 
 /** The schema of a rate, or `false` for none. */
 export const optionalRateSchema = eitherOf(

@@ -20,9 +20,10 @@ import {
   withMethod,
 } from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
+import { UNENDING_MS } from '../../runtime/clock.js';
 import type { PromptFunction, PromptRunner } from '../../server/agent.js';
 import type { AgentExecutor } from '../../server/agent-executor.js';
-import { DEFAULT_ENGINE_LIMITS, type EngineLimits, UNENDING_MS } from '../../server/engine-limits.js';
+import { DEFAULT_ENGINE_LIMITS, type EngineLimits } from '../../server/engine-limits.js';
 import type { IdempotencyOptions } from '../../server/idempotency.js';
 import type { ServerInterceptor } from '../../server/intercepted-handler.js';
 import type { RequestHandler } from '../../server/request-handler.js';
@@ -152,8 +153,8 @@ const limits = Object.fromEntries(
   }),
 );
 
-/** A time that is stored: databases hold whole milliseconds. */
-const wholeMs = Type.Integer({ minimum: 1, maximum: UNENDING_MS });
+/** A duration for the storage: databases have whole milliseconds. */
+export const storedMs = Type.Integer({ minimum: 1, maximum: UNENDING_MS });
 
 /** The schema of an authenticator. */
 export const authenticatorSchema = withMethod('authenticate', 'Give one of parley-a2a/auth, such as new ApiKeys(keys)');
@@ -176,7 +177,7 @@ export const agentSchemas: OptionSchemas<AgentOptions> = {
   gatewayAuthenticates: Type.Optional(flag),
   tenants: Type.Optional(func),
   extendedAgentCard: Type.Optional(func),
-  idempotency: Type.Optional(optionObject({ anonymous: Type.Optional(flag), windowMs: Type.Optional(wholeMs) })),
+  idempotency: Type.Optional(optionObject({ anonymous: Type.Optional(flag), windowMs: Type.Optional(storedMs) })),
   interceptors: Type.Optional(Type.Array(func)),
   artifactEnd: Type.Optional(Type.String({ enum: [...ARTIFACT_ENDS] })),
   limits: Type.Optional(optionObject(limits)),

@@ -1,6 +1,7 @@
 import { failureLevel } from '../../errors/storage-error.js';
 import type { Message } from '../../model/message.js';
 import type { Part } from '../../model/part.js';
+import { UNENDING_MS } from '../../runtime/clock.js';
 import { ignoreRejection } from '../../runtime/settled.js';
 import { sha256Hex } from '../../runtime/sha256.js';
 import { Recipient, sealFor } from '../../secrets/recipient.js';
@@ -12,7 +13,6 @@ import {
   type AuthorizationReply,
   type AuthorizationRequest,
 } from '../authorization.js';
-import { UNENDING_MS } from '../engine-limits.js';
 import { type Question, questionChangeOf } from '../question-change.js';
 import { statusEvent } from './agent-event.js';
 import { EarlierReplies, type KeptReply, keptReply, keptText, textHash } from './earlier-replies.js';

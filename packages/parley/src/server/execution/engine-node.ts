@@ -1,11 +1,11 @@
 import { failureLevel, StorageError } from '../../errors/storage-error.js';
-import type { Clock } from '../../runtime/clock.js';
+import { type Clock, UNENDING_MS } from '../../runtime/clock.js';
 import type { IdSource } from '../../runtime/id-source.js';
 import type { Claim, HeldTurn, Lease, Renewal } from '../../store/held-turn.js';
 import type { TaskKey } from '../../store/task-key.js';
 import type { TaskStorage } from '../../store/task-storage.js';
 import type { Logger } from '../../telemetry/logger.js';
-import { type EngineLimits, UNENDING_MS } from '../engine-limits.js';
+import type { EngineLimits } from '../engine-limits.js';
 import { OneAtATime } from './one-at-a-time.js';
 import { StorageClock } from './storage-clock.js';
 import { TaskLooks, type WatchedTasks } from './task-looks.js';
