@@ -94,12 +94,18 @@ describe('a cache in Redis', () => {
   });
 });
 
+/** Sets a text until the cache gives it back. A command takes 40 ms at most, which a busy machine may miss. */
+async function untilKept(cache: Pick<RedisCache, 'get' | 'set'>, text: string): Promise<void> {
+  const keep = () => cache.set('a', text, 60_000).then(() => cache.get('a'));
+  await expect.poll(() => keep().catch(() => undefined), PATIENCE).toBe(text);
+}
+
 describe('a Redis that fails', () => {
   it('is killed and started again while calls go on: each ends at once, and it is used again', async () => {
     await using redis = await RedisServer.start();
     const { logger, lines } = recorder();
     await using cache = disposable(await openRedisCache({ url: redis.url, logger }));
-    await cache.set('a', '1', 60_000);
+    await untilKept(cache, '1');
     const calls = endingsWhile(() => cache.get('a'));
     await redis.kill();
     await expect
@@ -112,20 +118,18 @@ describe('a Redis that fails', () => {
     await redis.startAgain();
     await expect.poll(() => cache.link.connections.total, PATIENCE).toBe(2);
     expect(await calls.stop()).toEqual(new Set(['answered', 'failed']));
-    await cache.set('a', '2', 60_000);
-    expect(await cache.get('a')).toBe('2');
-    expect(lines.map((line) => line.replace(/ \{.*/, ''))).toEqual([
+    expect(lines.slice(0, 2).map((line) => line.replace(/ \{.*/, ''))).toEqual([
       'the cache cannot be reached: answers are made without it',
       'the cache is back',
     ]);
+    await untilKept(cache, '2');
   });
 
   it('is frozen: the first calls wait a moment, later ones not at all, and it is used again when it thaws', async () => {
     await using redis = await RedisServer.start();
     const { logger } = recorder();
     await using cache = disposable(await openRedisCache({ url: redis.url, logger }));
-    // A command takes 40 ms at most, which a busy machine may miss.
-    await expect.poll(() => endingOf(cache.set('a', '1', 60_000)), PATIENCE).not.toBe('failed');
+    await untilKept(cache, '1');
     redis.freeze();
     const first = await Promise.all(Array.from({ length: 50 }, () => endingOf(cache.get('a'))));
     expect(new Set(first)).toEqual(new Set(['failed']));

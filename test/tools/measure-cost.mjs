@@ -59,9 +59,10 @@ async function ratio(storage, { tool, calls, committed }) {
   await over.promise;
   await server.close({ graceMs: 0 });
   const times = found.map(({ time }) => time);
+  const costs = found.map(({ cpu }) => cpu);
   // A cost that grows with the number of calls shows in the last rounds.
-  const growth = median(times.slice(-8)) / median(times.slice(WARM, WARM + 8));
-  return { time: median(times.slice(WARM)), cpu: median(found.slice(WARM).map(({ cpu }) => cpu)), growth };
+  const growth = median(costs.slice(-8)) / median(costs.slice(WARM, WARM + 8));
+  return { time: median(times.slice(WARM)), cpu: median(costs.slice(WARM)), growth };
 }
 
 const sqlite = await openStorage(process.argv[2]);
