@@ -131,7 +131,7 @@ export class Settings {
     const text = this.text(name);
     if (text === undefined) return undefined;
     const ms = durationOf(text);
-    if (ms === undefined || !Number.isSafeInteger(Math.ceil(ms)))
+    if (ms === undefined || !Number.isSafeInteger(ms))
       throw usageError(`--${name} is a time such as 500ms, 2s, 5m or 1h, not "${text}"`);
     return TIMERS.includes(name) ? Math.min(ms, LONGEST_TIMER_MS) : ms;
   }
@@ -208,12 +208,12 @@ const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 
 
 const LONGEST_DURATION = 100;
 
-/** Parses a duration such as `2s` or `1m30s` to ms; a bare number is in seconds. `undefined` if it is invalid. */
+/** Parses a duration such as `2s` or `1m30s` to whole ms; a bare number is in seconds. `undefined` if it is invalid. */
 export function durationOf(text: string): number | undefined {
-  if (/^\d+(?:\.\d+)?$/.test(text)) return Number(text) * 1000;
+  if (/^\d+(?:\.\d+)?$/.test(text)) return Math.round(Number(text) * 1000);
   if (text.length > LONGEST_DURATION || !/^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/.test(text)) return undefined;
   const pieces = Array.from(text.matchAll(/([\d.]+)([a-z]*)/g));
-  return pieces.reduce((sum, [, number, unit = '']) => sum + Number(number) * (UNITS[unit] ?? 0), 0);
+  return Math.round(pieces.reduce((sum, [, number, unit = '']) => sum + Number(number) * (UNITS[unit] ?? 0), 0));
 }
 
 const PREFIXES = ['', 'k', 'm', 'g', 't'];
