@@ -146,14 +146,16 @@ export const versionsSchema = Type.Refine(
 );
 
 const highest: Readonly<Record<string, number>> = HIGHEST_REQUEST_LIMITS;
+/** Databases have whole milliseconds. */
+const STORED_LIMITS: readonly string[] = ['leaseMs', 'waitingExpiryMs'] satisfies (keyof EngineLimits)[];
 const limits = Object.fromEntries(
   Object.keys({ ...DEFAULT_REQUEST_LIMITS, ...DEFAULT_ENGINE_LIMITS }).map((name) => {
-    const maximum = highest[name] ?? UNENDING_MS;
-    return [name, Type.Optional(Type.Integer({ minimum: 0, maximum }))];
+    const limit = { minimum: 0, maximum: highest[name] ?? UNENDING_MS };
+    return [name, Type.Optional(STORED_LIMITS.includes(name) ? Type.Integer(limit) : Type.Number(limit))];
   }),
 );
 
-/** A duration for the storage: databases have whole milliseconds. */
+/** A duration for the storage. */
 export const storedMs = Type.Integer({ minimum: 1, maximum: UNENDING_MS });
 
 /** The schema of an authenticator. */
