@@ -146,17 +146,15 @@ export const versionsSchema = Type.Refine(
 );
 
 const highest: Readonly<Record<string, number>> = HIGHEST_REQUEST_LIMITS;
-/** Databases have whole milliseconds. */
+/** A duration for the storage: databases have whole milliseconds. */
+export const storedMs = Type.Integer({ minimum: 1, maximum: UNENDING_MS });
 const STORED_LIMITS: readonly string[] = ['leaseMs', 'waitingExpiryMs'] satisfies (keyof EngineLimits)[];
 const limits = Object.fromEntries(
   Object.keys({ ...DEFAULT_REQUEST_LIMITS, ...DEFAULT_ENGINE_LIMITS }).map((name) => {
-    const limit = { minimum: 0, maximum: highest[name] ?? UNENDING_MS };
-    return [name, Type.Optional(STORED_LIMITS.includes(name) ? Type.Integer(limit) : Type.Number(limit))];
+    const maximum = highest[name] ?? UNENDING_MS;
+    return [name, Type.Optional(STORED_LIMITS.includes(name) ? storedMs : Type.Number({ minimum: 0, maximum }))];
   }),
 );
-
-/** A duration for the storage. */
-export const storedMs = Type.Integer({ minimum: 1, maximum: UNENDING_MS });
 
 /** The schema of an authenticator. */
 export const authenticatorSchema = withMethod('authenticate', 'Give one of parley-a2a/auth, such as new ApiKeys(keys)');
