@@ -20,7 +20,6 @@ import {
   withMethod,
 } from '../../options/option-schemas.js';
 import * as Type from '../../options/option-types.js';
-import { UNENDING_MS } from '../../runtime/clock.js';
 import type { PromptFunction, PromptRunner } from '../../server/agent.js';
 import type { AgentExecutor } from '../../server/agent-executor.js';
 import { DEFAULT_ENGINE_LIMITS, type EngineLimits } from '../../server/engine-limits.js';
@@ -145,16 +144,20 @@ export const versionsSchema = Type.Refine(
   () => 'must have each version once',
 );
 
+/** A duration in whole milliseconds, at most thirty years: databases store no others. */
+export const wholeMs = Type.Optional(Type.Integer({ minimum: 1, maximum: 1e12 }));
+
 const highest: Readonly<Record<string, number>> = HIGHEST_REQUEST_LIMITS;
-/** A duration for the storage: databases have whole milliseconds. */
-export const storedMs = Type.Integer({ minimum: 1, maximum: UNENDING_MS });
-const STORED_LIMITS: readonly string[] = ['leaseMs', 'waitingExpiryMs'] satisfies (keyof EngineLimits)[];
-const limits = Object.fromEntries(
-  Object.keys({ ...DEFAULT_REQUEST_LIMITS, ...DEFAULT_ENGINE_LIMITS }).map((name) => {
-    const maximum = highest[name] ?? UNENDING_MS;
-    return [name, Type.Optional(STORED_LIMITS.includes(name) ? storedMs : Type.Number({ minimum: 0, maximum }))];
-  }),
-);
+const storedLimits = { leaseMs: wholeMs, waitingExpiryMs: wholeMs } satisfies Partial<OptionSchemas<EngineLimits>>;
+const limits = {
+  ...Object.fromEntries(
+    Object.keys({ ...DEFAULT_REQUEST_LIMITS, ...DEFAULT_ENGINE_LIMITS }).map((name) => [
+      name,
+      Type.Optional(Type.Number({ minimum: 0, maximum: highest[name] ?? 1e12 })),
+    ]),
+  ),
+  ...storedLimits,
+};
 
 /** The schema of an authenticator. */
 export const authenticatorSchema = withMethod('authenticate', 'Give one of parley-a2a/auth, such as new ApiKeys(keys)');
@@ -177,7 +180,7 @@ export const agentSchemas: OptionSchemas<AgentOptions> = {
   gatewayAuthenticates: Type.Optional(flag),
   tenants: Type.Optional(func),
   extendedAgentCard: Type.Optional(func),
-  idempotency: Type.Optional(optionObject({ anonymous: Type.Optional(flag), windowMs: Type.Optional(storedMs) })),
+  idempotency: Type.Optional(optionObject({ anonymous: Type.Optional(flag), windowMs: wholeMs })),
   interceptors: Type.Optional(Type.Array(func)),
   artifactEnd: Type.Optional(Type.String({ enum: [...ARTIFACT_ENDS] })),
   limits: Type.Optional(optionObject(limits)),

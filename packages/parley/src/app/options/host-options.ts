@@ -35,7 +35,7 @@ import {
 } from '../middleware/compression.js';
 import { type CorsOptions, type CorsOrigins, corsSchema } from '../middleware/cors-options.js';
 import { type MetricsOptions, metricsSchema } from '../observability/host-metrics.js';
-import { type AgentOptions, agentProblem, agentSchemas, authenticatorSchema, storedMs } from './agent-options.js';
+import { type AgentOptions, agentProblem, agentSchemas, authenticatorSchema, wholeMs } from './agent-options.js';
 import { type AgentsOfHost, agentProblems, pathSchema } from './agents-by-path.js';
 import { type PushOptions, pushSchema } from './push-options.js';
 
@@ -281,7 +281,6 @@ const publicUrl = Type.Refine(
   () => 'must have no query, fragment or user',
 );
 const ms = Type.Optional(positive);
-const stored = Type.Optional(storedMs);
 const secretKey = custom(
   (key) => typeof key === 'string' && isSecretKey(key),
   'must be a key of 32 bytes in base64 or hex',
@@ -308,7 +307,7 @@ export const hostSchemas: OptionSchemas<HostOptions> = {
   taskStore: Type.Optional(withMethod('update')),
   secretKeys: Type.Optional(Type.Array(secretKey, { minItems: 1 })),
   logger: Type.Optional(withMethod('error')),
-  retention: Type.Optional(optionObject({ taskRetentionMs: stored, eventLogMs: stored, everyMs: ms })),
+  retention: Type.Optional(optionObject({ taskRetentionMs: wholeMs, eventLogMs: wholeMs, everyMs: ms })),
   cardMaxAgeSeconds: Type.Optional(count),
   streamHeartbeatMs: ms,
   bindings: Type.Optional(Type.Array(withMethod('interfaces'))),
