@@ -118,20 +118,27 @@ export function writeKey(tables: WriteTables, scope: ScopeFields, row: KeyRow, b
     counters.remembered[before.lasting].removed(owner, { keys: 1, bytes: keyBytes(before) });
   }
   if (bytes > REMEMBERED_BYTES) return;
-  insertKey(tables, scope, row);
+  insertKey(tables, { scopePk, owner, bytes, row });
   if (sizes.keys > REMEMBERED_LIMIT || sizes.bytes > REMEMBERED_BYTES) {
     makeRoom(tables, lasting, { scopePk, key, expiresAt });
   }
 }
 
+/** A key to insert, with its `keyBytes`. */
+interface NewKey {
+  readonly scopePk: number;
+  readonly owner: Owner;
+  readonly bytes: number;
+  readonly row: KeyRow;
+}
+
 /** Inserts a key, unless the scope has it. */
-export function insertKey({ sql, heads, counters }: WriteTables, scope: ScopeFields, row: KeyRow): void {
+export function insertKey({ sql, counters }: WriteTables, { scopePk, owner, bytes, row }: NewKey): void {
   const { key, expiresAt, digest, task, turn, reply, node, leaseEnd, lasting } = row;
   const sizes = counters.remembered[lasting];
   const number = [lasting, expiresAt, sizes.nextCount()];
-  const scopePk = heads.scopeOf(scope);
   const values = [scopePk, key, expiresAt, digest, task, turn, reply, node, leaseEnd, lasting];
-  if (sql.run(REMEMBER, ...number, ...values) > 0) sizes.added(scope[2], keyBytes(row), expiresAt);
+  if (sql.run(REMEMBER, ...number, ...values) > 0) sizes.added(owner, bytes, expiresAt);
 }
 
 /** Evicts the oldest keys above the limits, first those of owners above their share. */

@@ -3,6 +3,7 @@ import { type CopiedKey, type CopiedTask, recordBytes } from '../task-transfer.j
 import { joinContext } from './contexts.js';
 import { RECORD_KEY } from './record-keys.js';
 import { insertKey } from './remembered-keys.js';
+import { keyBytes } from './remembered-sizes.js';
 import type { WriteTables } from './write-tables.js';
 
 /** Inserts a task, unless its scope has this id. Returns true if it was inserted. */
@@ -68,5 +69,6 @@ export function writeTask(tables: WriteTables, copy: CopiedTask): boolean {
 export function writeKey(tables: WriteTables, copy: CopiedKey): void {
   const { scope, key, expiresAt, digest, taskId, turn, reply } = copy;
   const row = { key, expiresAt, digest, task: taskId, turn, reply, node: null, leaseEnd: null, lasting: 0 } as const;
-  insertKey(tables, [scope.agent, scope.tenant, scope.owner], row);
+  const { agent, tenant, owner } = scope;
+  insertKey(tables, { scopePk: tables.heads.scopeOf([agent, tenant, owner]), owner, bytes: keyBytes(row), row });
 }
