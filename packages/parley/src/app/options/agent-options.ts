@@ -144,8 +144,11 @@ export const versionsSchema = Type.Refine(
   () => 'must have each version once',
 );
 
-/** A duration in whole milliseconds, at most thirty years: databases store no others. */
-export const wholeMs = Type.Optional(Type.Integer({ minimum: 1, maximum: 1e12 }));
+/** The highest limit, and thirty years in ms. */
+const HIGHEST = 1e12;
+
+/** A duration in whole milliseconds: databases store no others. */
+export const wholeMs = Type.Optional(Type.Integer({ minimum: 1, maximum: HIGHEST }));
 
 const highest: Readonly<Record<string, number>> = HIGHEST_REQUEST_LIMITS;
 const storedLimits = { leaseMs: wholeMs, waitingExpiryMs: wholeMs } satisfies Partial<OptionSchemas<EngineLimits>>;
@@ -153,7 +156,7 @@ const limits = {
   ...Object.fromEntries(
     Object.keys({ ...DEFAULT_REQUEST_LIMITS, ...DEFAULT_ENGINE_LIMITS }).map((name) => [
       name,
-      Type.Optional(Type.Number({ minimum: 0, maximum: highest[name] ?? 1e12 })),
+      Type.Optional(Type.Number({ minimum: 0, maximum: highest[name] ?? HIGHEST })),
     ]),
   ),
   ...storedLimits,
